@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_MODULES_L2_H
+#define AIRPATH_MODULES_L2_H
+
+/**
+ * The L2 stack of one role (UE or gNB): every entity, indexed by bearer.
+ *
+ * It is the `role` object of the protocol nodes. Control builds it before the walk
+ * and takes it down after; in between, each array belongs to the lcore that runs
+ * the node of that protocol and direction, and nobody else writes there.
+ * A bearer index is unique in the role, over all its UEs.
+ */
+
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "core/queue.h"
+#include "modules/l2/slot_box.h"
+
+#define L2_CARRIERS_MAX 8
+#define L2_LCID_MAX 32 /**< DRB and SRB LCIDs, TS 38.321 table 6.2.1-1 */
+#define L2_NO_BEARER UINT32_MAX
+
+struct sdap;
+struct pdcp_tx;
+struct pdcp_rx;
+struct rlc_tx;
+struct rlc_rx;
+struct mac_tx;
+struct mac_rx;
+struct fapi_tx;
+struct fapi_rx;
+
+/** Direction of a PDU on the air: BEARER/DIRECTION of TS 33.501 annex D, LCID tables of TS 38.321. */
+enum l2_direction {
+	L2_UPLINK = 0,
+	L2_DOWNLINK = 1,
+};
+
+/** mbuf pools; all thread-safe. */
+struct l2_pools {
+	struct rte_mempool *user; /**< port pool toward the user network */
+	struct rte_mempool *phy; /**< port pool toward the PHY: one whole frame each */
+	struct rte_mempool *proto; /**< protocol pool: user packets (uplink), TB fragments (downlink) */
+	struct rte_mempool *hdr; /**< header-only segments: 128 B room behind 128 B headroom */
+	struct rte_mempool *ind; /**< indirect mbufs, no data room */
+};
+
+struct l2 {
+	uint32_t nb_bearers;
+	uint32_t nb_carriers;
+	enum l2_direction tx_direction; /**< UE: uplink; gNB: downlink */
+	enum l2_direction rx_direction; /**< UE: downlink; in a loopback uplink, for it plays the gNB's receiver */
+	struct l2_pools pools;
+
+	struct sdap *sdap; /**< mapping both ways, one; tx part and rx part are apart inside */
+	struct pdcp_tx *pdcp_tx; /**< [nb_bearers] owner: pdcp_tx node */
+	struct rlc_tx *rlc_tx; /**< [nb_bearers] push side: rlc_tx node; pull side: mac_slot node */
+	struct mac_tx *mac_tx; /**< owner: mac_slot node */
+	struct fapi_tx *fapi_tx; /**< [nb_carriers] owner: the fapi_tx node of the carrier */
+
+	struct fapi_rx *fapi_rx; /**< owner: fapi_rx node */
+	struct mac_rx *mac_rx; /**< owner: mac_demux node */
+	struct rlc_rx *rlc_rx; /**< [nb_bearers] owner: rlc_rx node */
+	struct pdcp_rx *pdcp_rx; /**< [nb_bearers] owner: pdcp_rx node */
+
+	struct slot_box slots; /**< fapi_rx → mac_slot */
+};
+
+#endif
