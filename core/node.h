@@ -123,6 +123,9 @@ uint16_t ap_node_credit(const struct ap_node *n, uint16_t max);
 /** Tells the governor that a source found work. Sources call it once a visit with what they took. */
 void ap_node_busy(struct ap_node *n, uint32_t packets);
 
+/** Makes expire() run at `deadline_ns` or later; an earlier deadline already armed wins. Worker thread. */
+void ap_node_arm(struct ap_node *n, uint64_t deadline_ns);
+
 /* --- moving packets on; `n` is the instance of `node` ----------------------------------------- */
 
 /** All objects of this visit take one edge: the stream moves whole, no per-packet cost. */
