@@ -15,7 +15,7 @@
 static inline int
 test_eal_init(void)
 {
-	char *argv[] = {"test", "--no-huge", "--in-memory", "--no-pci", "--no-telemetry", "-m", "256",
+	char *argv[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry", "-m", "256",
 			"-l", "0", "--log-level", "error", NULL};
 
 	if (rte_eal_init(11, argv) < 0)
