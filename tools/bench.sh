@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# tools/bench.sh [brief]: runs every bench into bench/out, draws the plots and fills in
+# docs/benchmarks.md. brief: short runs that only show that each bench works; docs stay as they are.
+set -u
+cd "$(dirname "$0")/.."
+
+mode=${1:-full}
+out=bench/out
+[ "$mode" = brief ] && out=bench/out/brief
+mkdir -p $out
+
+status=0
+bench() {
+	name=$1
+	shift
+	echo
+	echo "== airpath bench $name $*"
+	build/airpath bench "$name" --json "$out/$name.json" "$@" || {
+		echo "bench $name FAILED"
+		status=1
+	}
+}
+
+if [ "$mode" = brief ]; then
+	bench port-limits --seconds 1
+	bench mac-build --seconds 1
+	bench ue-loopback --size 1024 --seconds 1
+else
+	bench port-limits
+	bench mac-build
+	bench ue-loopback
+fi
+.venv/bin/python bench/plot.py $out || status=1
+[ "$mode" = brief ] || .venv/bin/python bench/report.py $out docs/benchmarks.md || status=1
+exit $status

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# tools/fuzz.sh SECONDS [smoke]: builds the fuzzers and runs each for SECONDS.
+# smoke: nothing is written, the corpus lives in memory. Otherwise build-fuzz/corpus/NAME grows.
+set -u
+cd "$(dirname "$0")/.."
+
+seconds=$1
+mode=${2:-long}
+
+CC=clang-14 tools/build.sh build-fuzz -Dfuzz=true -Dtests=false -Dapp=false -Dwerror=false \
+	-Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
+	-Dc_args="['-fsanitize=fuzzer-no-link', '-fno-sanitize-recover=undefined']" || exit 1
+
+export ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-14
+
+run() { # run FUZZER
+	name=$(basename "$1" | sed 's/^fuzz_//')
+	corpus=""
+	if [ "$mode" != smoke ]; then
+		corpus=build-fuzz/corpus/$name
+		mkdir -p "$corpus"
+	fi
+	seeds=""
+	[ -d "tests/vectors/$name" ] && seeds=tests/vectors/$name
+	log=build-fuzz/$name.log
+	# shellcheck disable=SC2086 # empty ones must vanish
+	if "$1" -max_total_time="$seconds" -rss_limit_mb=4096 -timeout=10 -print_final_stats=1 \
+		-artifact_prefix="build-fuzz/$name-" $corpus $seeds >"$log" 2>&1; then
+		printf 'fuzz %-16s %10s runs  cov %s\n' "$name" \
+			"$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
+			"$(sed -n 's/.*DONE *cov: \([0-9]*\).*/\1/p' "$log" | tail -n 1)"
+	else
+		tail -n 40 "$log"
+		echo "fuzz $name FAILED: $log"
+		return 1
+	fi
+}
+
+status=0
+found=0
+for fuzzer in build-fuzz/fuzz_*; do
+	[ -f "$fuzzer" ] && [ -x "$fuzzer" ] || continue
+	found=$((found + 1))
+	run "$fuzzer" || status=1
+done
+[ $found -gt 0 ] || {
+	echo "no fuzzers were built"
+	exit 1
+}
+echo "fuzz: $found fuzzers, $seconds s each, $([ $status = 0 ] && echo 'no findings' || echo 'FINDINGS')"
+exit $status

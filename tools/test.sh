@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Everything `make test` runs, after the release build. Goes on after a failure and says at
+# the end what failed.
+set -u
+cd "$(dirname "$0")/.."
+
+failed=""
+step() {
+	name=$1
+	shift
+	echo
+	echo "== $name"
+	start=$(date +%s)
+	if "$@"; then verdict=ok; else
+		verdict=FAILED
+		failed="$failed $name"
+	fi
+	summary="${summary:-}$(printf '  %-10s %-6s %4d s' "$name" "$verdict" $(($(date +%s) - start)))
+"
+}
+
+unit() { meson test -C build --print-errorlogs --no-rebuild 2>&1 | grep -v '^$'; }
+
+sanitizers() {
+	tools/build.sh build-asan -Dbuildtype=debugoptimized -Dapp=false -Dwerror=false \
+		-Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=undefined || return
+	ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
+		LSAN_OPTIONS=suppressions="$PWD/tools/lsan.supp":print_suppressions=0 \
+		UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+		meson test -C build-asan --print-errorlogs --no-rebuild --timeout-multiplier 5
+}
+
+python_tests() { .venv/bin/pytest; }
+
+step unit unit
+step sanitizers sanitizers
+step fuzz tools/fuzz.sh 5 smoke
+step pytest python_tests
+
+echo
+echo "make test:"
+printf '%s' "$summary"
+[ -z "$failed" ] || {
+	echo "FAILED:$failed"
+	exit 1
+}
+echo "all passed"
