@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/config.h"
+#include "core/config_schema.h"
+
+int
+ap_error_set(struct ap_error *e, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (e->text[0] != '\0')
+		return -EINVAL;
+	va_start(ap, fmt);
+	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+/** What libcyaml says while loading: the reason first, then the place, innermost first. */
+struct load_log {
+	char reason[256];
+	char place[256]; /**< `ports[0].framing` */
+	unsigned line;
+};
+
+static void
+place_prepend(struct load_log *log, const char *step)
+{
+	char inner[sizeof(log->place)];
+	const char *dot = log->place[0] == '\0' || log->place[0] == '[' ? "" : ".";
+
+	memcpy(inner, log->place, sizeof(inner));
+	snprintf(log->place, sizeof(log->place), "%.60s%s%.180s", step, dot, inner);
+}
+
+static void
+log_line(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
+{
+	struct load_log *log = ctx;
+	char text[256], step[64];
+	unsigned entry, line = 0;
+
+	if (level < CYAML_LOG_ERROR)
+		return;
+	vsnprintf(text, sizeof(text), fmt, args);
+	text[strcspn(text, "\n")] = '\0';
+	if (strncmp(text, "  in ", 5) == 0) {
+		if (sscanf(text, "  in mapping field '%60[^']' (line: %u", step, &line) == 2)
+			place_prepend(log, step);
+		else if (sscanf(text, "  in sequence entry '%u' (line: %u", &entry, &line) == 2) {
+			/* libcyaml counts entries from 1. */
+			snprintf(step, sizeof(step), "[%u]", entry - 1);
+			place_prepend(log, step);
+		} else
+			sscanf(text, "  in mapping (line: %u", &line);
+		if (log->line == 0)
+			log->line = line;
+		return;
+	}
+	if (log->reason[0] == '\0' && strstr(text, "Backtrace") == NULL)
+		snprintf(log->reason, sizeof(log->reason), "%.250s",
+			 strncmp(text, "Load: ", 6) == 0 ? text + 6 : text);
+}
+
+#define DEFAULT(field, value)                                                                      \
+	do {                                                                                       \
+		if ((field) == 0)                                                                  \
+			(field) = (value);                                                         \
+	} while (0)
+
+static bool
+power_of_2(uint32_t x)
+{
+	return x != 0 && (x & (x - 1)) == 0;
+}
+
+static int
+bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap_cfg_bearer *b,
+	      struct ap_error *err)
+{
+	DEFAULT(b->lcid, b->id + 3);
+	DEFAULT(b->sdap.ul_header, AP_CFG_ON);
+	DEFAULT(b->sdap.dl_header, AP_CFG_ON);
+	DEFAULT(b->pdcp.sn_bits, 18);
+	DEFAULT(b->pdcp.t_reordering_ms, 40);
+	DEFAULT(b->pdcp.reorder_slots, 4096);
+	DEFAULT(b->rlc.sn_bits, 12);
+	DEFAULT(b->rlc.t_reassembly_ms, 35);
+	DEFAULT(b->rlc.queue_sdus, 8192);
+	DEFAULT(b->mac.priority, 8);
+	DEFAULT(b->mac.bsd_ms, 50);
+#define BAD(...) return ap_error_set(err, __VA_ARGS__)
+#define AT "%s: ue %s: bearer %u: "
+#define WHERE cfg->path, ue->name, b->id
+	if (b->id < 1 || b->id > 32)
+		BAD(AT "id must be 1..32", WHERE);
+	if (b->lcid < 4 || b->lcid > 32)
+		BAD(AT "lcid %u must be 4..32", WHERE, b->lcid);
+	if (b->pdcp.sn_bits != 12 && b->pdcp.sn_bits != 18)
+		BAD(AT "pdcp.sn_bits %u must be 12 or 18", WHERE, b->pdcp.sn_bits);
+	if (!power_of_2(b->pdcp.reorder_slots) || b->pdcp.reorder_slots > 131072)
+		BAD(AT "pdcp.reorder_slots must be a power of 2 up to 131072", WHERE);
+	if (b->rlc.mode == AP_RLC_UM && b->rlc.sn_bits != 6 && b->rlc.sn_bits != 12)
+		BAD(AT "rlc.sn_bits %u must be 6 or 12 in UM", WHERE, b->rlc.sn_bits);
+	if (b->rlc.mode == AP_RLC_AM)
+		BAD(AT "rlc.mode am is not available in this version, use um or tm", WHERE);
+	if (!power_of_2(b->rlc.queue_sdus) || b->rlc.queue_sdus > (1U << 20))
+		BAD(AT "rlc.queue_sdus must be a power of 2 up to 1048576", WHERE);
+	if (b->mac.priority > 16)
+		BAD(AT "mac.priority must be 1..16", WHERE);
+	if (b->mac.lcg > 7)
+		BAD(AT "mac.lcg must be 0..7", WHERE);
+	for (unsigned i = 0; i < b->qfis_count; i++)
+		if (b->qfis[i] > 63)
+			BAD(AT "qfi %u must be 0..63", WHERE, b->qfis[i]);
+	return 0;
+}
+
+static int
+ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *err)
+{
+	unsigned defaults = 0;
+
+	DEFAULT(ue->carriers, 1);
+	DEFAULT(ue->frame_bytes, 9000);
+	DEFAULT(ue->default_qfi, 1);
+	if (ue->carriers > AP_CFG_CARRIERS_MAX)
+		BAD("%s: ue %s: carriers %u: at most %u", cfg->path, ue->name, ue->carriers,
+		    AP_CFG_CARRIERS_MAX);
+	if (ue->frame_bytes < 256 || ue->frame_bytes > 65000)
+		BAD("%s: ue %s: frame_bytes %u must be 256..65000", cfg->path, ue->name,
+		    ue->frame_bytes);
+	for (unsigned i = 0; i < ue->qos_count; i++)
+		if (ue->qos[i].dscp > 63 || ue->qos[i].qfi > 63)
+			BAD("%s: ue %s: qos[%u]: dscp and qfi must be 0..63", cfg->path, ue->name,
+			    i);
+	for (unsigned i = 0; i < ue->bearers_count; i++) {
+		struct ap_cfg_bearer *b = &ue->bearers[i];
+
+		if (bearer_finish(cfg, ue, b, err) < 0)
+			return -EINVAL;
+		defaults += b->is_default;
+		for (unsigned j = 0; j < i; j++) {
+			if (ue->bearers[j].id == b->id)
+				BAD(AT "two owners: bearers[%u] and bearers[%u] have the same id",
+				    WHERE, j, i);
+			if (ue->bearers[j].lcid == b->lcid)
+				BAD(AT "lcid %u belongs to bearer %u already", WHERE, b->lcid,
+				    ue->bearers[j].id);
+		}
+	}
+	if (defaults > 1)
+		BAD("%s: ue %s: %u default bearers, there can be one", cfg->path, ue->name,
+		    defaults);
+	return 0;
+}
+
+static int
+phy_finish(const struct ap_config *cfg, struct ap_cfg_phy *p, struct ap_error *err)
+{
+	const struct {
+		const char *name;
+		double value;
+	} chances[] = {{"tb_loss", p->tb_loss},
+		       {"frame_loss", p->frame_loss},
+		       {"duplicate", p->duplicate},
+		       {"reorder", p->reorder},
+		       {"bit_error_rate", p->bit_error_rate}};
+
+	DEFAULT(p->seed, 1);
+	DEFAULT(p->frame_bytes, 9000);
+	if (p->numerology > 4)
+		BAD("%s: phy %s: numerology %u must be 0..4", cfg->path, p->name, p->numerology);
+	for (unsigned i = 0; i < sizeof(chances) / sizeof(chances[0]); i++)
+		if (!(chances[i].value >= 0 && chances[i].value <= 1))
+			BAD("%s: phy %s: %s must be 0..1", cfg->path, p->name, chances[i].name);
+	return 0;
+}
+
+static int
+gen_finish(const struct ap_config *cfg, struct ap_cfg_gen *g, struct ap_error *err)
+{
+	DEFAULT(g->flows, 16);
+	DEFAULT(g->seed, 1);
+	if (g->pps < 0 || g->gbps < 0 || (g->pps > 0 && g->gbps > 0))
+		BAD("%s: gen %s: give pps or gbps, not both, and not negative", cfg->path, g->name);
+	for (unsigned i = 0; i < g->sizes_count; i++)
+		if (g->sizes[i] < 64 || g->sizes[i] > 9000)
+			BAD("%s: gen %s: size %u must be 64..9000 B of IP", cfg->path, g->name,
+			    g->sizes[i]);
+	for (unsigned i = 0; i < g->dscps_count; i++)
+		if (g->dscps[i] > 63)
+			BAD("%s: gen %s: dscp %u must be 0..63", cfg->path, g->name, g->dscps[i]);
+	return 0;
+}
+
+static int
+port_finish(const struct ap_config *cfg, struct ap_cfg_port *p, struct ap_error *err)
+{
+	static const char *const needs[] = {
+	    [AP_PRESET_RING] = "peer",       [AP_PRESET_AF_PACKET] = "iface",
+	    [AP_PRESET_AF_XDP] = "iface",    [AP_PRESET_TAP] = "iface",
+	    [AP_PRESET_MEMIF] = "iface",     [AP_PRESET_PCI] = "address",
+	    [AP_PRESET_DEVARGS] = "devargs",
+	};
+	const char *need = p->preset < sizeof(needs) / sizeof(needs[0]) ? needs[p->preset] : NULL;
+	const char *has = NULL;
+
+	DEFAULT(p->queues, 1);
+	DEFAULT(p->ring_size, 4096);
+	if (need)
+		has = need[0] == 'p'   ? p->peer
+		      : need[0] == 'i' ? p->iface
+		      : need[0] == 'a' ? p->address
+				       : p->devargs;
+	if (need && !has)
+		BAD("%s: port %s: this preset needs '%s'", cfg->path, p->name, need);
+	if (p->preset == AP_PRESET_PCAP && !p->rx_file && !p->tx_file)
+		BAD("%s: port %s: preset pcap needs 'rx_file', 'tx_file' or both", cfg->path,
+		    p->name);
+	if (!power_of_2(p->ring_size))
+		BAD("%s: port %s: ring_size %u must be a power of 2", cfg->path, p->name,
+		    p->ring_size);
+	if (p->preset == AP_PRESET_RING) {
+		const struct ap_cfg_port *peer = ap_config_port(cfg, p->peer);
+
+		if (peer == NULL || peer->preset != AP_PRESET_RING || peer->peer == NULL ||
+		    strcmp(peer->peer, p->name) != 0 || peer == p)
+			BAD("%s: port %s: peer '%s' must be another ring port whose peer is '%s'",
+			    cfg->path, p->name, p->peer, p->name);
+	}
+	return 0;
+}
+
+static int
+lcores_finish(const struct ap_config *cfg, struct ap_error *err)
+{
+	for (unsigned i = 0; i < cfg->lcores_count; i++) {
+		const struct ap_cfg_lcore *l = &cfg->lcores[i];
+
+		if (strlen(l->name) > 15)
+			BAD("%s: lcore %s: a thread name has at most 15 characters", cfg->path,
+			    l->name);
+		for (unsigned j = 0; j < i; j++)
+			if (strcmp(cfg->lcores[j].name, l->name) == 0)
+				BAD("%s: lcore %s: there are two of this name", cfg->path, l->name);
+	}
+	return 0;
+}
+
+static int
+names_unique(const struct ap_config *cfg, struct ap_error *err)
+{
+	const char *seen[64 + 48];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < cfg->ports_count; i++)
+		for (unsigned j = 0; j < i; j++)
+			if (strcmp(cfg->ports[i].name, cfg->ports[j].name) == 0)
+				BAD("%s: port %s: there are two of this name", cfg->path,
+				    cfg->ports[i].name);
+	for (unsigned i = 0; i < cfg->ue_count; i++)
+		seen[n++] = cfg->ue[i].name;
+	for (unsigned i = 0; i < cfg->phy_count; i++)
+		seen[n++] = cfg->phy[i].name;
+	for (unsigned i = 0; i < cfg->gen_count; i++)
+		seen[n++] = cfg->gen[i].name;
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned j = 0; j < i; j++)
+			if (strcmp(seen[i], seen[j]) == 0)
+				BAD("%s: two roles are called '%s'", cfg->path, seen[i]);
+	return 0;
+}
+
+static int
+config_finish(struct ap_config *cfg, struct ap_error *err)
+{
+	DEFAULT(cfg->memory.mb, 1024);
+	DEFAULT(cfg->stats, AP_CFG_ON);
+	DEFAULT(cfg->burst, 64);
+	DEFAULT(cfg->cut_size, 4096);
+	if (cfg->burst > 512)
+		BAD("%s: burst %u must be 1..512", cfg->path, cfg->burst);
+	if (!power_of_2(cfg->cut_size) || cfg->cut_size < 64)
+		BAD("%s: cut_size %u must be a power of 2 from 64", cfg->path, cfg->cut_size);
+	for (unsigned i = 0; i < cfg->pools_count; i++)
+		DEFAULT(cfg->pools[i].cache, 256);
+	for (unsigned i = 0; i < cfg->ports_count; i++)
+		if (port_finish(cfg, &cfg->ports[i], err) < 0)
+			return -EINVAL;
+	for (unsigned i = 0; i < cfg->ue_count; i++)
+		if (ue_finish(cfg, &cfg->ue[i], err) < 0)
+			return -EINVAL;
+	for (unsigned i = 0; i < cfg->phy_count; i++)
+		if (phy_finish(cfg, &cfg->phy[i], err) < 0)
+			return -EINVAL;
+	for (unsigned i = 0; i < cfg->gen_count; i++)
+		if (gen_finish(cfg, &cfg->gen[i], err) < 0)
+			return -EINVAL;
+	if (lcores_finish(cfg, err) < 0)
+		return -EINVAL;
+	return names_unique(cfg, err);
+}
+
+static cyaml_config_t
+cyaml_setup(struct load_log *log)
+{
+	return (cyaml_config_t){
+	    .log_fn = log_line,
+	    .log_ctx = log,
+	    .mem_fn = cyaml_mem,
+	    .log_level = CYAML_LOG_ERROR,
+	};
+}
+
+struct ap_config *
+ap_config_load(const char *path, struct ap_error *err)
+{
+	struct load_log log = {0};
+	cyaml_config_t setup = cyaml_setup(&log);
+	struct ap_config *cfg = NULL;
+	cyaml_err_t rc;
+
+	err->text[0] = '\0';
+	rc = cyaml_load_file(path, &setup, &ap_config_schema, (cyaml_data_t **)&cfg, NULL);
+	if (rc == CYAML_ERR_FILE_OPEN) {
+		ap_error_set(err, "%s: cannot be opened: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (rc != CYAML_OK || cfg == NULL) {
+		ap_error_set(err, "%s:%u: %s%s%s", path, log.line, log.place,
+			     log.place[0] ? ": " : "",
+			     log.reason[0] ? log.reason : cyaml_strerror(rc));
+		return NULL;
+	}
+	cfg->path = strdup(path);
+	if (cfg->path == NULL || config_finish(cfg, err) < 0) {
+		ap_config_free(cfg);
+		return NULL;
+	}
+	return cfg;
+}
+
+void
+ap_config_free(struct ap_config *cfg)
+{
+	struct load_log log = {0};
+	cyaml_config_t setup = cyaml_setup(&log);
+
+	if (cfg == NULL)
+		return;
+	free(cfg->path);
+	cfg->path = NULL;
+	cyaml_free(&setup, &ap_config_schema, cfg, 0);
+}
+
+const struct ap_cfg_port *
+ap_config_port(const struct ap_config *cfg, const char *name)
+{
+	for (unsigned i = 0; i < cfg->ports_count; i++)
+		if (strcmp(cfg->ports[i].name, name) == 0)
+			return &cfg->ports[i];
+	return NULL;
+}
