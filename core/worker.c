@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <pthread.h>
+
+#include <rte_pause.h>
+#include <rte_ring.h>
+
+#include "core/clock.h"
+#include "core/node.h"
+#include "core/plan.h"
+#include "core/walk.h"
+#include "core/worker.h"
+
+uint64_t
+ap_node_now(const struct ap_node *n)
+{
+	return n->worker->now_ns;
+}
+
+void
+ap_node_busy(struct ap_node *n, uint32_t packets)
+{
+	n->worker->work += packets;
+}
+
+void
+ap_node_arm(struct ap_node *n, uint64_t deadline_ns)
+{
+	if (!ap_timer_armed(&n->timer) || deadline_ns < n->timer.deadline_ns)
+		ap_timer_set(n->worker->wheel, &n->timer, deadline_ns);
+}
+
+uint16_t
+ap_node_credit(const struct ap_node *n, uint16_t max)
+{
+	uint32_t credit = max;
+
+	for (uint16_t i = 0; i < n->nb_cuts; i++) {
+		uint32_t room = rte_ring_free_count(n->cuts[i]->ring);
+
+		/* Once a visit, and only where a packet can become several. */
+		if (n->cut_amp[i] > 1)
+			room /= n->cut_amp[i];
+		credit = RTE_MIN(credit, room);
+	}
+	return credit;
+}
+
+static void
+take_call(struct ap_worker *w)
+{
+	struct ap_worker_call *call = atomic_exchange(&w->call, NULL);
+
+	call->fn(w, call->arg);
+	atomic_store_explicit(&call->done, true, memory_order_release);
+}
+
+int
+ap_worker_main(void *arg)
+{
+	struct ap_worker *w = arg;
+	void (*walk)(struct rte_graph *) = w->stats ? ap_walk_stats : ap_walk_plain;
+	uint64_t start, end;
+
+	pthread_setname_np(pthread_self(), w->name);
+	start = rte_rdtsc();
+	while (!atomic_load_explicit(&w->stop, memory_order_relaxed)) {
+		w->now_ns = ap_clock_from_tsc(start);
+		w->work = ap_wheel_run(w->wheel, w->now_ns);
+		walk(w->graph);
+		end = rte_rdtsc();
+		w->walks++;
+		if (w->work) {
+			w->busy_walks++;
+			w->busy_cycles += end - start;
+		} else {
+			w->idle_cycles += end - start;
+		}
+		start = end;
+		w->governor->after_walk(w, w->work);
+		if (atomic_load_explicit(&w->call, memory_order_relaxed)) {
+			take_call(w);
+			start = rte_rdtsc();
+		}
+	}
+	return 0;
+}
+
+int
+ap_worker_run(struct ap_worker *w, void (*fn)(struct ap_worker *w, void *arg), void *arg)
+{
+	struct ap_worker_call call = {.fn = fn, .arg = arg};
+	uint64_t give_up = ap_clock_ns() + AP_NS_PER_S;
+
+	atomic_store_explicit(&w->call, &call, memory_order_release);
+	while (!atomic_load_explicit(&call.done, memory_order_acquire)) {
+		struct ap_worker_call *mine = &call;
+
+		/* Once taken it will be finished: `call` must outlive it. */
+		if (ap_clock_ns() > give_up &&
+		    atomic_compare_exchange_strong(&w->call, &mine, NULL))
+			return -ETIMEDOUT;
+		rte_delay_us_sleep(20);
+	}
+	return 0;
+}
