@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "codec/fapi.h"
+
+static void
+slot_golden(void **state)
+{
+	static const uint8_t golden[] = {0x03, 0xFF, 0x00, 0x9F};
+	uint8_t p[4];
+	struct fapi_slot s;
+
+	(void)state;
+	fapi_slot_put(p, (struct fapi_slot){.sfn = 1023, .slot = 159});
+	assert_memory_equal(p, golden, sizeof(golden));
+	assert_int_equal(fapi_slot_decode(golden, 4, &s), 4);
+	assert_int_equal(s.sfn, 1023);
+	assert_int_equal(s.slot, 159);
+	assert_int_equal(fapi_slot_decode(golden, 3, &s), -CODEC_SHORT);
+	assert_int_equal(fapi_slot_decode((const uint8_t[]){4, 0, 0, 0}, 4, &s), -CODEC_RESERVED);
+	assert_int_equal(fapi_slot_decode((const uint8_t[]){0, 0, 0, 160}, 4, &s), -CODEC_RESERVED);
+}
+
+static void
+error_golden(void **state)
+{
+	static const uint8_t golden[] = {0x01, 0x02, 0x00, 0x13, 0x84, 0x08};
+	const struct fapi_error e = {.at = {258, 19}, .message_id = 0x84, .code = 8};
+	struct fapi_error back;
+	uint8_t p[FAPI_ERROR_INDICATION_LEN];
+
+	(void)state;
+	fapi_error_put(p, &e);
+	assert_memory_equal(p, golden, sizeof(golden));
+	assert_int_equal(fapi_error_decode(golden, sizeof(golden), &back), 6);
+	assert_int_equal(back.at.sfn, 258);
+	assert_int_equal(back.message_id, 0x84);
+	assert_int_equal(back.code, 8);
+	assert_int_equal(fapi_error_decode(golden, 5, &back), -CODEC_SHORT);
+}
+
+static const struct fapi_grant grant = {
+	.rnti = 0x4601,
+	.handle = 0x01020304,
+	.bwp_size = 273,
+	.bwp_start = 2,
+	.subcarrier_spacing = 3,
+	.rb_start = 1,
+	.rb_size = 272,
+	.nr_of_symbols = 14,
+	.qam_mod_order = 8,
+	.mcs_index = 27,
+	.harq_process = 5,
+	.new_data = true,
+	.tb_bytes = 195000,
+};
+
+/* Table 3-44 (SFN 513, slot 17, one ULSCH PDU), 3-46 PUSCH, 3-47 puschData, 3-53 no beams. */
+static const uint8_t ul_tti_golden[FAPI_UL_TTI_LEN(1)] = {
+	0x02, 0x01, 0x00, 0x11, 1, 0, 1, 0, 0, /* SFN, slot, PDUs, RACH, ULSCH, ULCCH, groups */
+	0x00, 0x01, 0x00, 0x64, /* PUSCH PDU, 100 B */
+	0x00, 0x01, 0x46, 0x01, 0x01, 0x02, 0x03, 0x04, /* bitmap, RNTI, handle */
+	0x01, 0x11, 0x00, 0x02, 3, 0, /* BWP size, start, SCS, CP */
+	0, 0, 8, 27, 0, 1, 0, 0, 1, /* rate, Qm, MCS, table, precoding off, scrambling, layers */
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* DMRS */
+	1, /* resource allocation type 1, RB bitmap */
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	0, 0, 0, 0,
+	0x00, 0x01, 0x01, 0x10, 0, 0, 0, 0, 0, /* RB start, size, VRB, hopping, DC, shift */
+	0, 14, /* first symbol, symbols */
+	0, 5, 1, 0x00, 0x02, 0xF9, 0xB8, 0, 0, /* RV, HARQ, NDI, TB size 195000, CBs */
+	0, 0, 0, 0, 0, /* PRGs, PRG size, beams */
+};
+
+/* Table 3-35, 3-38 PDSCH with one codeword, 3-43 no beams, power offsets. */
+static const uint8_t dl_tti_golden[FAPI_DL_TTI_LEN(1)] = {
+	0x02, 0x01, 0x00, 0x11, 1, 0, /* SFN, slot, PDUs, groups */
+	0x00, 0x01, 0x00, 0x5C, /* PDSCH PDU, 92 B */
+	0x00, 0x00, 0x46, 0x01, 0x03, 0x04, /* bitmap, RNTI, PDU index */
+	0x01, 0x11, 0x00, 0x02, 3, 0, /* BWP size, start, SCS, CP */
+	1, 0, 0, 8, 27, 0, 0, 0x00, 0x02, 0xF9, 0xB8, /* codeword: rate, Qm, MCS, table, RV, TB */
+	0, 0, 1, 0, 0, /* scrambling, layers, scheme, reference point */
+	0, 0, 0, 0, 0, 0, 0, 0, 0, /* DMRS */
+	1, /* resource allocation type 1, RB bitmap */
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	0, 0, 0, 0,
+	0x00, 0x01, 0x01, 0x10, 0, /* RB start, size, VRB */
+	0, 14, /* first symbol, symbols */
+	0, 0, 0, 0, 0, 0, 0, /* PRGs, PRG size, beams, power offsets */
+};
+
+static void
+assert_grant(const struct fapi_grant *g, bool uplink)
+{
+	assert_int_equal(g->rnti, grant.rnti);
+	assert_int_equal(g->handle, uplink ? grant.handle : grant.handle & 0xFFFF);
+	assert_int_equal(g->bwp_size, grant.bwp_size);
+	assert_int_equal(g->bwp_start, grant.bwp_start);
+	assert_int_equal(g->subcarrier_spacing, grant.subcarrier_spacing);
+	assert_int_equal(g->rb_start, grant.rb_start);
+	assert_int_equal(g->rb_size, grant.rb_size);
+	assert_int_equal(g->nr_of_symbols, grant.nr_of_symbols);
+	assert_int_equal(g->qam_mod_order, grant.qam_mod_order);
+	assert_int_equal(g->mcs_index, grant.mcs_index);
+	assert_int_equal(g->tb_bytes, grant.tb_bytes);
+	if (uplink) {
+		assert_int_equal(g->harq_process, grant.harq_process);
+		assert_true(g->new_data);
+	}
+}
+
+static void
+ul_tti_round_trip(void **state)
+{
+	const struct fapi_slot at = {513, 17};
+	uint8_t p[FAPI_UL_TTI_LEN(2)];
+	struct fapi_grant g[2];
+	struct fapi_slot back;
+	unsigned nb = 1;
+
+	(void)state;
+	assert_int_equal(fapi_ul_tti_encode(p, sizeof(p), at, &grant, 1), sizeof(ul_tti_golden));
+	assert_memory_equal(p, ul_tti_golden, sizeof(ul_tti_golden));
+	assert_int_equal(fapi_ul_tti_decode(ul_tti_golden, sizeof(ul_tti_golden), &back, g, &nb),
+			 sizeof(ul_tti_golden));
+	assert_int_equal(nb, 1);
+	assert_int_equal(back.sfn, 513);
+	assert_int_equal(back.slot, 17);
+	assert_grant(&g[0], true);
+
+	assert_int_equal(fapi_ul_tti_encode(p, sizeof(p) - 1, at,
+					    (const struct fapi_grant[]){grant, grant}, 2),
+			 -CODEC_SHORT);
+	assert_int_equal(fapi_ul_tti_encode(p, sizeof(p), at,
+					    (const struct fapi_grant[]){grant, grant}, 2),
+			 sizeof(p));
+	nb = 2;
+	assert_int_equal(fapi_ul_tti_decode(p, sizeof(p), &back, g, &nb), sizeof(p));
+	assert_int_equal(nb, 2);
+	nb = 1;
+	assert_int_equal(fapi_ul_tti_decode(p, sizeof(p), &back, g, &nb), -CODEC_UNSUPPORTED);
+}
+
+static void
+dl_tti_round_trip(void **state)
+{
+	const struct fapi_slot at = {513, 17};
+	uint8_t p[FAPI_DL_TTI_LEN(1)];
+	struct fapi_grant g;
+	struct fapi_slot back;
+	unsigned nb = 1;
+
+	(void)state;
+	assert_int_equal(fapi_dl_tti_encode(p, sizeof(p), at, &grant, 1), sizeof(p));
+	assert_memory_equal(p, dl_tti_golden, sizeof(dl_tti_golden));
+	assert_int_equal(fapi_dl_tti_decode(p, sizeof(p), &back, &g, &nb), sizeof(p));
+	assert_int_equal(nb, 1);
+	assert_grant(&g, false);
+	p[6 + 4 + 12] = 2; /* two codewords */
+	nb = 1;
+	assert_int_equal(fapi_dl_tti_decode(p, sizeof(p), &back, &g, &nb), -CODEC_UNSUPPORTED);
+}
+
+static void
+bad_tti_lists(void **state)
+{
+	uint8_t p[sizeof(ul_tti_golden)];
+	struct fapi_slot at;
+	struct fapi_grant g;
+	unsigned nb;
+
+	(void)state;
+	for (size_t len = 0; len < sizeof(ul_tti_golden); len++) {
+		nb = 1;
+		assert_int_equal(fapi_ul_tti_decode(ul_tti_golden, len, &at, &g, &nb),
+				 -CODEC_SHORT);
+	}
+	for (size_t len = 0; len < sizeof(dl_tti_golden); len++) {
+		nb = 1;
+		assert_int_equal(fapi_dl_tti_decode(dl_tti_golden, len, &at, &g, &nb),
+				 -CODEC_SHORT);
+	}
+	memcpy(p, ul_tti_golden, sizeof(p));
+	be16_put(p + 11, 3); /* PDU size below its own header */
+	nb = 1;
+	assert_int_equal(fapi_ul_tti_decode(p, sizeof(p), &at, &g, &nb), -CODEC_CONTRADICTION);
+	be16_put(p + 11, 50); /* PUSCH PDU cut short */
+	assert_int_equal(fapi_ul_tti_decode(p, sizeof(p), &at, &g, &nb), -CODEC_CONTRADICTION);
+	be16_put(p + 11, 101); /* beyond the message */
+	assert_int_equal(fapi_ul_tti_decode(p, sizeof(p), &at, &g, &nb), -CODEC_SHORT);
+	memcpy(p, ul_tti_golden, sizeof(p));
+	p[10] = 2; /* PUCCH PDU: not ours, no grant */
+	nb = 1;
+	assert_int_equal(fapi_ul_tti_decode(p, sizeof(p), &at, &g, &nb), sizeof(p));
+	assert_int_equal(nb, 0);
+	p[10] = 1;
+	p[14] = 2; /* PUSCH with UCI only */
+	nb = 1;
+	assert_int_equal(fapi_ul_tti_decode(p, sizeof(p), &at, &g, &nb), sizeof(p));
+	assert_int_equal(nb, 0);
+	p[0] = 4; /* SFN 1025 */
+	assert_int_equal(fapi_ul_tti_decode(p, sizeof(p), &at, &g, &nb), -CODEC_RESERVED);
+}
+
+static void
+tx_data_golden(void **state)
+{
+	static const uint8_t golden[] = {
+		0x00, 0x07, 0x00, 0x02, 0x00, 0x01, /* SFN 7, slot 2, 1 PDU */
+		0x00, 0x02, 0xF9, 0xC8, 0x00, 0x09, /* PDU length 195000 + 16, index 9 */
+		0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x02, 0xF9, 0xB8, /* 1 TLV, tag 0 */
+	};
+	uint8_t p[sizeof(golden)];
+	struct fapi_tx_pdu t;
+	struct fapi_data d;
+
+	(void)state;
+	fapi_data_put(p, &(struct fapi_data){{7, 2}, 1});
+	fapi_tx_pdu_put(p + FAPI_DATA_LEN, &(struct fapi_tx_pdu){.index = 9, .tb_bytes = 195000});
+	assert_memory_equal(p, golden, sizeof(golden));
+	assert_int_equal(fapi_data_decode(golden, sizeof(golden), &d), FAPI_DATA_LEN);
+	assert_int_equal(d.at.sfn, 7);
+	assert_int_equal(d.pdus, 1);
+	assert_int_equal(fapi_tx_pdu_decode(golden + 6, 16, &t), FAPI_DATA_PDU_LEN);
+	assert_int_equal(t.tb_bytes, 195000);
+	assert_int_equal(t.index, 9);
+	assert_int_equal(fapi_tx_pdu_decode(golden + 6, 15, &t), -CODEC_SHORT);
+	assert_int_equal(fapi_data_decode(golden, 5, &d), -CODEC_SHORT);
+	p[9]++; /* PDU length */
+	assert_int_equal(fapi_tx_pdu_decode(p + 6, 16, &t), -CODEC_CONTRADICTION);
+	p[9]--;
+	p[15] = 2; /* two TLVs */
+	assert_int_equal(fapi_tx_pdu_decode(p + 6, 16, &t), -CODEC_UNSUPPORTED);
+	p[15] = 1;
+	p[17] = 1; /* a pointer means nothing on a wire */
+	assert_int_equal(fapi_tx_pdu_decode(p + 6, 16, &t), -CODEC_UNSUPPORTED);
+}
+
+static void
+rx_data_golden(void **state)
+{
+	static const uint8_t golden[] = {0x00, 0x00, 0x00, 0x05, 0x46, 0x01, 0x0F, 0x00,
+					 0x02, 0xF9, 0xB8, 0xFF, 0x00, 0x1F, 0xFF, 0xFF};
+	const struct fapi_rx_pdu r = {
+		.handle = 5,
+		.rnti = 0x4601,
+		.harq_id = 15,
+		.tb_bytes = 195000,
+		.ul_cqi = FAPI_CQI_INVALID,
+		.timing_advance = 31,
+		.rssi = FAPI_RSSI_INVALID,
+	};
+	uint8_t p[FAPI_DATA_PDU_LEN];
+	struct fapi_rx_pdu back;
+
+	(void)state;
+	fapi_rx_pdu_put(p, &r);
+	assert_memory_equal(p, golden, sizeof(golden));
+	assert_int_equal(fapi_rx_pdu_decode(golden, sizeof(golden), &back), FAPI_DATA_PDU_LEN);
+	assert_int_equal(back.handle, 5);
+	assert_int_equal(back.rnti, 0x4601);
+	assert_int_equal(back.harq_id, 15);
+	assert_int_equal(back.tb_bytes, 195000);
+	assert_int_equal(back.ul_cqi, 255);
+	assert_int_equal(back.timing_advance, 31);
+	assert_int_equal(back.rssi, 0xFFFF);
+	assert_int_equal(fapi_rx_pdu_decode(golden, 15, &back), -CODEC_SHORT);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slot_golden),	     cmocka_unit_test(error_golden),
+		cmocka_unit_test(ul_tti_round_trip), cmocka_unit_test(dl_tti_round_trip),
+		cmocka_unit_test(bad_tti_lists),     cmocka_unit_test(tx_data_golden),
+		cmocka_unit_test(rx_data_golden),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/fapi.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+one_tti(const uint8_t *data, size_t size, bool uplink)
+{
+	struct fapi_grant g[FAPI_PDUS_MAX], again[FAPI_PDUS_MAX];
+	uint8_t p[FAPI_UL_TTI_LEN(FAPI_PDUS_MAX)];
+	unsigned nb = FAPI_PDUS_MAX, back = FAPI_PDUS_MAX;
+	struct fapi_slot at;
+	int ret = uplink ? fapi_ul_tti_decode(data, size, &at, g, &nb)
+			 : fapi_dl_tti_decode(data, size, &at, g, &nb);
+
+	if (ret < 0)
+		return;
+	if ((size_t)ret > size || nb > FAPI_PDUS_MAX)
+		abort();
+	ret = uplink ? fapi_ul_tti_encode(p, sizeof(p), at, g, nb)
+		     : fapi_dl_tti_encode(p, sizeof(p), at, g, nb);
+	if (ret < 0)
+		abort();
+	ret = uplink ? fapi_ul_tti_decode(p, (size_t)ret, &at, again, &back)
+		     : fapi_dl_tti_decode(p, (size_t)ret, &at, again, &back);
+	if (ret < 0 || back != nb)
+		abort();
+	for (unsigned i = 0; i < nb; i++)
+		if (g[i].tb_bytes != again[i].tb_bytes || g[i].rnti != again[i].rnti)
+			abort();
+}
+
+/** Every body decoder; what decodes encodes to the same again. */
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t p[FAPI_DATA_PDU_LEN];
+	struct fapi_tx_pdu t;
+	struct fapi_rx_pdu r;
+	struct fapi_error e;
+	struct fapi_data d;
+
+	one_tti(data, size, true);
+	one_tti(data, size, false);
+	if (fapi_error_decode(data, size, &e) > 0) {
+		fapi_error_put(p, &e);
+		if (memcmp(p, data, FAPI_ERROR_INDICATION_LEN) != 0)
+			abort();
+	}
+	if (fapi_data_decode(data, size, &d) > 0) {
+		fapi_data_put(p, &d);
+		if (memcmp(p, data, FAPI_DATA_LEN) != 0)
+			abort();
+	}
+	if (fapi_tx_pdu_decode(data, size, &t) > 0) {
+		fapi_tx_pdu_put(p, &t);
+		if (memcmp(p, data, FAPI_DATA_PDU_LEN) != 0)
+			abort();
+	}
+	if (fapi_rx_pdu_decode(data, size, &r) > 0) {
+		fapi_rx_pdu_put(p, &r);
+		if (memcmp(p, data, FAPI_DATA_PDU_LEN) != 0)
+			abort();
+	}
+	return 0;
+}
