@@ -139,7 +139,7 @@ credits_walk(struct ap_node *n, const struct ap_plan_node *from, uint32_t amp, u
 {
 	if (depth > 64)
 		return 0;
-	amp = RTE_MIN(UINT16_MAX, amp * RTE_MAX(1U, from->type->amplification));
+	amp = RTE_MIN((uint32_t)UINT16_MAX, amp * RTE_MAX(1U, from->type->amplification));
 	for (uint8_t e = 0; e < from->type->nb_edges; e++) {
 		const struct ap_plan_link *l = &from->links[e];
 		uint16_t i;

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#include "core/clock.h"
+#include "core/eal.h"
+#include "core/meta.h"
+
+#define ARGS_MAX 24
+
+struct args {
+	char *argv[ARGS_MAX];
+	int argc;
+};
+
+static void
+arg(struct args *a, const char *text)
+{
+	if (a->argc < ARGS_MAX - 1)
+		a->argv[a->argc++] = strdup(text);
+}
+
+/** @return MiB of free hugepages of the default size. */
+static unsigned long
+hugepages_free_mb(void)
+{
+	FILE *f = fopen("/proc/meminfo", "r");
+	unsigned long pages = 0, kb = 0;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		sscanf(line, "HugePages_Free: %lu", &pages);
+		sscanf(line, "Hugepagesize: %lu kB", &kb);
+	}
+	if (f)
+		fclose(f);
+	return pages * kb / 1024;
+}
+
+static void
+arg_lcores(struct args *a, const struct ap_plan *p)
+{
+	char text[16 * (AP_LCORES_MAX + 1)];
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int len = snprintf(text, sizeof(text), "0@(0-%ld)", cpus - 1);
+
+	if (cpus == 1)
+		len = snprintf(text, sizeof(text), "0@0");
+	for (unsigned i = 0; i < p->nb_lcores; i++)
+		len += snprintf(text + len, sizeof(text) - len, ",%u@%u", p->lcores[i].id,
+				p->lcores[i].cfg->cpu);
+	arg(a, "--lcores");
+	arg(a, text);
+	arg(a, "--main-lcore");
+	arg(a, "0");
+}
+
+static void
+arg_memory(struct args *a, const struct ap_config *cfg)
+{
+	unsigned long have = hugepages_free_mb();
+	char mb[16];
+
+	if (cfg->memory.hugepages != AP_CFG_OFF && have >= cfg->memory.mb) {
+		arg(a, "--in-memory");
+		return;
+	}
+	if (cfg->memory.hugepages != AP_CFG_OFF)
+		fprintf(stderr,
+			"warning: %lu MB of free hugepages, this deployment wants %u: running "
+			"without.\n"
+			"         Slower. To change: sysctl vm.nr_hugepages=%u\n",
+			have, cfg->memory.mb, cfg->memory.mb / 2 + 64);
+	snprintf(mb, sizeof(mb), "%u", cfg->memory.mb);
+	arg(a, "--no-huge");
+	arg(a, "--no-shconf");
+	arg(a, "-m");
+	arg(a, mb);
+}
+
+static bool
+wants_pci(const struct ap_config *cfg)
+{
+	for (unsigned i = 0; i < cfg->ports_count; i++)
+		if (cfg->ports[i].preset == AP_PRESET_PCI)
+			return true;
+	for (unsigned i = 0; i < cfg->ue_count; i++)
+		if (cfg->ue[i].copy == AP_COPY_DMA)
+			return true; /* a DSA is a PCI device */
+	return false;
+}
+
+static int
+cpus_check(const struct ap_plan *p, struct ap_error *err)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	for (unsigned i = 0; i < p->nb_lcores; i++)
+		if (p->lcores[i].cfg->cpu >= cpus)
+			return ap_error_set(err, "%s: lcore %s: cpu %u: this machine has 0..%ld",
+					    p->cfg->path, p->lcores[i].cfg->name,
+					    p->lcores[i].cfg->cpu, cpus - 1);
+	return 0;
+}
+
+void
+ap_eal_prefix(const struct ap_config *cfg, char *buf, size_t size)
+{
+	snprintf(buf, size, "airpath-%s", cfg->name);
+}
+
+bool
+ap_eal_hugepages(void)
+{
+	return rte_eal_has_hugepages() != 0;
+}
+
+int
+ap_eal_start(const struct ap_plan *p, struct ap_error *err)
+{
+	struct args a = {0};
+	char prefix[64];
+
+	if (cpus_check(p, err) < 0)
+		return -EINVAL;
+	ap_eal_prefix(p->cfg, prefix, sizeof(prefix));
+	arg(&a, "airpath");
+	arg_lcores(&a, p);
+	arg_memory(&a, p->cfg);
+	arg(&a, "--file-prefix");
+	arg(&a, prefix);
+	arg(&a, "--log-level");
+	arg(&a, "error");
+	if (!wants_pci(p->cfg))
+		arg(&a, "--no-pci");
+	if (rte_eal_init(a.argc, a.argv) < 0)
+		return ap_error_set(err, "%s: EAL did not start: %s (are you root?)", p->cfg->path,
+				    rte_strerror(rte_errno));
+	ap_clock_init();
+	if (ap_meta_register() < 0)
+		return ap_error_set(err, "%s: no room in the mbuf for airpath's fields",
+				    p->cfg->path);
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_CORE_EAL_H
+#define AIRPATH_CORE_EAL_H
+
+/** Starts EAL the way a deployment asks, so that nobody has to know EAL's options. */
+
+#include <stdbool.h>
+
+#include "core/plan.h"
+
+/**
+ * Starts EAL with one lcore per plan lcore (ids from 1) and the control thread as lcore 0.
+ * Hugepages are used if the machine has enough free ones; else a warning says what to do.
+ * @return 0, or -errno with `err` filled
+ */
+int ap_eal_start(const struct ap_plan *p, struct ap_error *err);
+
+/** @return true when EAL runs on hugepages. */
+bool ap_eal_hugepages(void);
+
+/** Name under which telemetry finds a deployment: EAL's file prefix. */
+void ap_eal_prefix(const struct ap_config *cfg, char *buf, size_t size);
+
+#endif
