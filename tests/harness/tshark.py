@@ -36,6 +36,7 @@ class Rlc:
     si: int
     sn: int | None  # a complete UM SDU carries none
     so: int | None
+    length: int  # of the data behind the RLC header
     sdu: bytes | None  # complete: here, or reassembled with this PDU
     pdcp: Pdcp | None = None
 
@@ -197,6 +198,7 @@ def _rlc(proto: ET.Element) -> Rlc:
         si=-1 if si is None else si,
         sn=_number(proto, "rlc-nr.um.sn"),
         so=_number(proto, "rlc-nr.um.so"),
+        length=len(data or b""),
         sdu=data if si == 0 else _octets(proto, "rlc-nr.reassembled.data"),
         pdcp=None if pdcp is None else _pdcp(pdcp),
     )

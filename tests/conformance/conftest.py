@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import pytest
+from harness import netns
+from harness.program import AIRPATH
+from harness.stack import Stack
+
+
+@pytest.fixture
+def stack(tmp_path):
+    """Makes a Stack; it is gone when the test ends, however it ends."""
+    if not AIRPATH.exists():
+        pytest.fail(f"{AIRPATH} is not built: make build")
+    if not netns.available():
+        pytest.skip("no right to make network namespaces here; run as root")
+    made: list[Stack] = []
+
+    def make(**options) -> Stack:
+        folder = tmp_path / str(len(made))
+        folder.mkdir()
+        made.append(Stack(folder, **options))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.close()

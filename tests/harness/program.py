@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program under test: build/airpath with a deployment, and what it says when it stops."""
+
+import json
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+from harness.netns import Net
+
+ROOT = Path(__file__).resolve().parents[2]
+AIRPATH = ROOT / "build" / "airpath"
+
+
+class Airpath:
+    """`airpath run` of one deployment inside a namespace."""
+
+    def __init__(self, net: Net, ns: str, deployment: Path, *options: str):
+        self._report = deployment.with_suffix(".json")
+        self._log = deployment.with_suffix(".log")
+        command = [str(AIRPATH), "run", str(deployment), "--json", str(self._report), *options]
+        with self._log.open("w") as log:
+            self._child = net.popen(ns, command, stdout=log, stderr=subprocess.STDOUT)
+        self._wait_running()
+
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def _wait_running(self, timeout: float = 30) -> None:
+        until = time.monotonic() + timeout
+        while "running" not in self.log():
+            if self._child.poll() is not None:
+                raise RuntimeError(
+                    f"airpath run ended with {self._child.returncode}:\n{self.log()}"
+                )
+            if time.monotonic() > until:
+                raise TimeoutError(f"airpath run does not come up:\n{self.log()}")
+            time.sleep(0.05)
+
+    def stop(self) -> dict:
+        """Ends it as a person would, with SIGINT. @return its report, accounting checked."""
+        self._child.send_signal(signal.SIGINT)
+        return self.wait()
+
+    def wait(self, timeout: float = 30) -> dict:
+        code = self._child.wait(timeout)
+        if code != 0:
+            raise AssertionError(f"airpath run ended with {code}:\n{self.log()}")
+        report = json.loads(self._report.read_text())
+        check_accounting(report)
+        return report
+
+
+def check_accounting(report: dict) -> None:
+    """in + made = out + used + drops + held at every node, and so for the whole."""
+    assert report["nodes"], "a report without nodes proves nothing"
+    for node in report["nodes"]:
+        came = node["in"] + node["made"]
+        went = sum(node["out"].values()) + node["used"] + sum(node["drops"].values()) + node["held"]
+        assert came == went, f"{node['name']}: {came} packets came, {went} are accounted for"
+
+
+def drops(report: dict) -> dict[str, int]:
+    """Every drop that happened: `role.node.reason` → packets."""
+    return {
+        f"{node['name']}.{reason}": count
+        for node in report["nodes"]
+        for reason, count in node["drops"].items()
+        if count
+    }
