@@ -7,12 +7,15 @@
  *
  * One octet in both directions, but not the same one: uplink is D/C, R, QFI;
  * downlink is RDI, RQI, QFI and knows no control PDU. A PDU without a header
- * (§6.2.2.1) is the SDU itself and needs no codec.
+ * (§6.2.2.1) is the SDU itself and needs no codec. All of it is hot, so it is inline;
+ * decoders take the length of the whole PDU and read its first octet alone.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "codec/err.h"
 
 #define SDAP_HDR_LEN 1 /**< data header and end-marker alike, B */
 #define SDAP_QFI_MAX 63 /**< TS 37.324 §6.3.4: 6 bits */
@@ -56,12 +59,31 @@ sdap_end_marker_octet(uint8_t qfi)
  * @return bytes consumed (SDAP_HDR_LEN); -CODEC_SHORT when empty, or a data PDU has no SDU;
  *         -CODEC_CONTRADICTION when bytes follow an end-marker.
  */
-int sdap_ul_decode(const uint8_t *p, size_t len, struct sdap_ul_hdr *hdr);
+static inline int
+sdap_ul_decode(const uint8_t *p, size_t len, struct sdap_ul_hdr *hdr)
+{
+	if (len < SDAP_HDR_LEN)
+		return -CODEC_SHORT;
+	hdr->control = !(p[0] & 0x80);
+	hdr->qfi = p[0] & SDAP_QFI_MAX;
+	if (hdr->control)
+		return len > SDAP_HDR_LEN ? -CODEC_CONTRADICTION : SDAP_HDR_LEN;
+	return len == SDAP_HDR_LEN ? -CODEC_SHORT : SDAP_HDR_LEN;
+}
 
 /**
  * Decodes what a downlink receiver (UE) got.
  * @return bytes consumed (SDAP_HDR_LEN); -CODEC_SHORT when no SDU follows the header.
  */
-int sdap_dl_decode(const uint8_t *p, size_t len, struct sdap_dl_hdr *hdr);
+static inline int
+sdap_dl_decode(const uint8_t *p, size_t len, struct sdap_dl_hdr *hdr)
+{
+	if (len <= SDAP_HDR_LEN)
+		return -CODEC_SHORT;
+	hdr->rdi = p[0] & 0x80;
+	hdr->rqi = p[0] & 0x40;
+	hdr->qfi = p[0] & SDAP_QFI_MAX;
+	return SDAP_HDR_LEN;
+}
 
 #endif
