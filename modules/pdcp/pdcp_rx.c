@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "modules/pdcp/pdcp_rx.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_malloc.h>
+#include <rte_prefetch.h>
+
+#include "codec/err.h"
+#include "core/pkt.h"
+#include "modules/pdcp/pdcp_tx.h"
+
+#define AHEAD 4 /* packets whose header is fetched before it is read */
+#define RUN_MAX 256 /* SDUs given to deliver() at once */
+
+/* Takes the place of an SDU that outOfOrderDelivery let out before its turn. */
+#define DELIVERED ((struct rte_mbuf *)1)
+
+static uint32_t
+window_size(enum pdcp_format f)
+{
+	return 1U << (pdcp_sn_bits(f) - 1);
+}
+
+int
+pdcp_rx_init(struct pdcp_rx *e, const struct pdcp_rx_cfg *cfg)
+{
+	enum pdcp_format format = cfg->srb ? PDCP_SRB
+				  : cfg->pdcp_SN_Size == 12 ? PDCP_DRB_12
+							     : PDCP_DRB_18;
+	uint32_t window = window_size(format);
+	uint32_t slots = cfg->reorder_slots ? cfg->reorder_slots
+					    : RTE_MIN(window, PDCP_REORDER_SLOTS_DEFAULT);
+
+	if (pdcp_sn_bits(format) != cfg->pdcp_SN_Size || !rte_is_power_of_2(slots) ||
+	    slots > window || cfg->rb_identity < 1 || cfg->rb_identity > 32 ||
+	    cfg->sdap_hdr_len > (cfg->srb ? 0 : 1))
+		return -EINVAL;
+	if (cfg->t_Reordering > 3000 && cfg->t_Reordering != PDCP_T_REORDERING_INFINITY)
+		return -EINVAL;
+	*e = (struct pdcp_rx){
+		.format = format,
+		.configured = true,
+		.outOfOrderDelivery = cfg->outOfOrderDelivery,
+		.slot_mask = slots - 1,
+		.deadline_ns = PDCP_NO_DEADLINE,
+		.t_Reordering_ns = cfg->t_Reordering == PDCP_T_REORDERING_INFINITY
+					   ? PDCP_NO_DEADLINE
+					   : cfg->t_Reordering * 1000000ULL,
+		.sec = {
+			.crypto = cfg->crypto,
+			.keys = cfg->keys,
+			.bearer = cfg->rb_identity - 1,
+			.direction = cfg->direction,
+			.clear_len = (uint8_t)(pdcp_hdr_len(format) + cfg->sdap_hdr_len),
+			.mac_i_len = cfg->srb || cfg->integrityProtection ? PDCP_MAC_I_LEN : 0,
+		},
+	};
+	e->plain = e->sec.crypto == NULL && e->sec.mac_i_len == 0;
+	e->slots = rte_zmalloc("pdcp_rx", sizeof(*e->slots) * slots, RTE_CACHE_LINE_SIZE);
+	return e->slots ? 0 : -ENOMEM;
+}
+
+void
+pdcp_rx_fini(struct pdcp_rx *e)
+{
+	for (uint32_t i = 0; e->slots != NULL && i <= e->slot_mask; i++)
+		if (e->slots[i] != NULL && e->slots[i] != DELIVERED)
+			rte_pktmbuf_free(e->slots[i]);
+	rte_free(e->slots);
+	e->slots = NULL;
+	e->held = 0;
+	e->configured = false;
+	e->plain = false;
+}
+
+static void
+drop(const struct pdcp_rx_sink *sink, enum pdcp_rx_drop reason, struct rte_mbuf *m)
+{
+	sink->drops[reason]++;
+	rte_pktmbuf_free(m);
+}
+
+/** pdcp_rx_in_order(); `format` is a constant wherever this is inlined. */
+static __rte_always_inline uint16_t
+take_in_order(struct pdcp_rx *e, struct rte_mbuf **pkts, uint16_t nb, enum pdcp_format format)
+{
+	const uint32_t sn_mask = (1U << pdcp_sn_bits(format)) - 1;
+	const uint16_t hdr_len = (uint16_t)pdcp_hdr_len(format);
+	uint32_t sn = (uint32_t)e->RX_DELIV & sn_mask;
+	uint16_t i;
+
+	for (i = 0; i < nb; i++) {
+		struct rte_mbuf *m = pkts[i];
+		const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
+
+		if (i + AHEAD < nb)
+			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + AHEAD], void *));
+		if (m->data_len <= hdr_len || !pdcp_is_data(format, p) ||
+		    pdcp_hdr_sn(format, p) != sn)
+			break;
+		sn = (sn + 1) & sn_mask;
+		m->data_off += hdr_len;
+		m->data_len -= hdr_len;
+		m->pkt_len -= hdr_len;
+	}
+	/* For RCVD_SN = SN(RX_DELIV) §5.2.2.1 gives RCVD_COUNT = RX_DELIV: the SDU is stored and
+	 * delivered at once, RX_NEXT and RX_DELIV move by one; t-Reordering is not running, for
+	 * RX_DELIV = RX_NEXT ≥ RX_REORD. */
+	e->RX_DELIV += i;
+	e->RX_NEXT += i;
+	return i;
+}
+
+uint16_t
+pdcp_rx_in_order(struct pdcp_rx *e, struct rte_mbuf **pkts, uint16_t nb)
+{
+	if (!e->plain || e->RX_DELIV != e->RX_NEXT || nb > PDCP_COUNT_END - e->RX_NEXT)
+		return 0;
+	return e->format == PDCP_DRB_18 ? take_in_order(e, pkts, nb, PDCP_DRB_18)
+					: take_in_order(e, pkts, nb, PDCP_DRB_12);
+}
+
+/**
+ * Delivers all stored SDUs with consecutive COUNTs starting from `count`.
+ * @return the first COUNT that was not received.
+ */
+static uint64_t
+deliver_consecutive(struct pdcp_rx *e, uint64_t count, const struct pdcp_rx_sink *sink)
+{
+	while (count < e->RX_NEXT) {
+		struct rte_mbuf **slot = &e->slots[count & e->slot_mask];
+		uint64_t most = RTE_MIN(e->RX_NEXT - count, (uint64_t)RUN_MAX);
+		uint16_t k = 0;
+
+		most = RTE_MIN(most, e->slot_mask + 1 - (count & e->slot_mask));
+		while (k < most && slot[k] != NULL && slot[k] != DELIVERED)
+			k++;
+		if (k > 0) {
+			sink->deliver(sink->arg, slot, k);
+			memset(slot, 0, sizeof(*slot) * k);
+			e->held -= k;
+			count += k;
+		} else if (*slot == DELIVERED) {
+			*slot = NULL;
+			count++;
+		} else {
+			break;
+		}
+	}
+	return count;
+}
+
+/** Follows §5.2.2.2. */
+static void
+t_reordering_expires(struct pdcp_rx *e, uint64_t now_ns, const struct pdcp_rx_sink *sink)
+{
+	uint64_t count = e->RX_DELIV;
+
+	e->running = false;
+	e->deadline_ns = PDCP_NO_DEADLINE;
+	/* deliver to upper layers in ascending order of the associated COUNT value:
+	 * - all stored PDCP SDU(s) with associated COUNT value(s) < RX_REORD;
+	 * - all stored PDCP SDU(s) with consecutively associated COUNT value(s) starting from
+	 *   RX_REORD */
+	while (count < e->RX_REORD) {
+		count = deliver_consecutive(e, count, sink);
+		if (count < e->RX_REORD)
+			count++;
+	}
+	/* update RX_DELIV to the COUNT value of the first PDCP SDU which has not been delivered to
+	 * upper layers, with COUNT value >= RX_REORD */
+	e->RX_DELIV = deliver_consecutive(e, count, sink);
+	/* if RX_DELIV < RX_NEXT: update RX_REORD to RX_NEXT; start t-Reordering */
+	if (e->RX_DELIV < e->RX_NEXT) {
+		e->RX_REORD = e->RX_NEXT;
+		e->running = true;
+		e->deadline_ns = now_ns + e->t_Reordering_ns;
+	}
+}
+
+static void
+t_reordering_start(struct pdcp_rx *e, uint64_t now_ns, const struct pdcp_rx_sink *sink)
+{
+	if (e->t_Reordering_ns == 0) {
+		t_reordering_expires(e, now_ns, sink);
+		return;
+	}
+	e->running = true;
+	if (e->t_Reordering_ns != PDCP_NO_DEADLINE)
+		e->deadline_ns = now_ns + e->t_Reordering_ns;
+}
+
+/** §5.2.2.1 from the determined RCVD_COUNT on, for a PDU that passed integrity verification. */
+static void
+data_pdu(struct pdcp_rx *e, struct rte_mbuf *m, uint64_t RCVD_COUNT, uint64_t now_ns,
+	 const struct pdcp_rx_sink *sink)
+{
+	struct rte_mbuf **slot = &e->slots[RCVD_COUNT & e->slot_mask];
+
+	/* if RCVD_COUNT < RX_DELIV; or
+	 * if the PDCP Data PDU with COUNT = RCVD_COUNT has been received before:
+	 * - discard the PDCP Data PDU */
+	if (RCVD_COUNT < e->RX_DELIV) {
+		drop(sink, PDCP_RX_OLD, m);
+		return;
+	}
+	if (RCVD_COUNT - e->RX_DELIV > e->slot_mask) {
+		drop(sink, PDCP_RX_REORDER_FULL, m);
+		return;
+	}
+	if (*slot != NULL) {
+		drop(sink, PDCP_RX_DUPLICATE, m);
+		return;
+	}
+	/* store the resulting PDCP SDU in the reception buffer */
+	if (e->sec.mac_i_len)
+		ap_pkt_trim(m, e->sec.mac_i_len);
+	m = ap_pkt_strip(m, (uint16_t)pdcp_hdr_len(e->format));
+	*slot = m;
+	e->held++;
+	/* if RCVD_COUNT >= RX_NEXT: update RX_NEXT to RCVD_COUNT + 1 */
+	if (RCVD_COUNT >= e->RX_NEXT)
+		e->RX_NEXT = RCVD_COUNT + 1;
+	/* if outOfOrderDelivery is configured: deliver the resulting PDCP SDU to upper layers */
+	if (e->outOfOrderDelivery) {
+		*slot = DELIVERED;
+		e->held--;
+		sink->deliver(sink->arg, &m, 1);
+	}
+	/* if RCVD_COUNT = RX_DELIV: deliver all stored PDCP SDU(s) with consecutively associated
+	 * COUNT value(s) starting from COUNT = RX_DELIV; update RX_DELIV */
+	if (RCVD_COUNT == e->RX_DELIV)
+		e->RX_DELIV = deliver_consecutive(e, e->RX_DELIV, sink);
+	/* if t-Reordering is running, and if RX_DELIV >= RX_REORD: stop and reset t-Reordering */
+	if (e->running && e->RX_DELIV >= e->RX_REORD) {
+		e->running = false;
+		e->deadline_ns = PDCP_NO_DEADLINE;
+	}
+	/* if t-Reordering is not running, and RX_DELIV < RX_NEXT: update RX_REORD to RX_NEXT; start
+	 * t-Reordering */
+	if (!e->running && e->RX_DELIV < e->RX_NEXT) {
+		e->RX_REORD = e->RX_NEXT;
+		t_reordering_start(e, now_ns, sink);
+	}
+}
+
+/** @return RCVD_COUNT of §5.2.2.1; below 0 or ≥ PDCP_COUNT_END when there is no such COUNT. */
+static int64_t
+determine_count(const struct pdcp_rx *e, uint32_t RCVD_SN)
+{
+	const unsigned bits = pdcp_sn_bits(e->format);
+	const int64_t Window_Size = window_size(e->format);
+	const int64_t SN_RX_DELIV = (int64_t)(e->RX_DELIV & ((1ULL << bits) - 1));
+	int64_t RCVD_HFN = (int64_t)(e->RX_DELIV >> bits);
+
+	if ((int64_t)RCVD_SN < SN_RX_DELIV - Window_Size)
+		RCVD_HFN++;
+	else if ((int64_t)RCVD_SN >= SN_RX_DELIV + Window_Size)
+		RCVD_HFN--;
+	return RCVD_HFN * (1LL << bits) + RCVD_SN;
+}
+
+/** Rare, and with a stack of its own. */
+static __rte_noinline void
+control_pdu(struct pdcp_rx *e, struct rte_mbuf *m, enum pdcp_control_type type,
+	    const struct pdcp_rx_sink *sink)
+{
+	uint8_t buf[PDCP_CONTROL_MAX];
+	struct pdcp_status s;
+	int ret = -CODEC_UNSUPPORTED;
+
+	if (type != PDCP_STATUS_REPORT) {
+		drop(sink, PDCP_RX_CONTROL_UNSUPPORTED, m);
+		return;
+	}
+	if (m->pkt_len <= sizeof(buf))
+		ret = pdcp_status_decode(rte_pktmbuf_read(m, 0, m->pkt_len, buf), m->pkt_len, &s);
+	if (ret < 0) {
+		drop(sink, ret == -CODEC_SHORT ? PDCP_RX_SHORT : PDCP_RX_RESERVED, m);
+		return;
+	}
+	/* §5.4.2 discards what the report confirms; on UM bearers nothing is kept after RLC has it. */
+	e->status_reports++;
+	++*sink->used;
+	rte_pktmbuf_free(m);
+}
+
+bool
+pdcp_rx_pre_process(struct pdcp_rx *e, struct rte_mbuf *m, uint32_t *count,
+		    const struct pdcp_rx_sink *sink)
+{
+	uint8_t buf[PDCP_HDR_MAX];
+	uint32_t len = RTE_MIN(m->pkt_len, (uint32_t)PDCP_HDR_MAX);
+	struct pdcp_hdr h;
+	int64_t c;
+	int ret = pdcp_decode(e->format, rte_pktmbuf_read(m, 0, len, buf), m->pkt_len, &h);
+
+	if (ret < 0) {
+		drop(sink, ret == -CODEC_RESERVED ? PDCP_RX_RESERVED : PDCP_RX_SHORT, m);
+		return false;
+	}
+	if (h.control) {
+		control_pdu(e, m, h.type, sink);
+		return false;
+	}
+	if (m->pkt_len <= (uint32_t)ret + e->sec.mac_i_len) {
+		drop(sink, PDCP_RX_SHORT, m);
+		return false;
+	}
+	c = determine_count(e, h.sn);
+	if (c < 0 || (uint64_t)c >= PDCP_COUNT_END) {
+		drop(sink, PDCP_RX_OUT_OF_WINDOW, m);
+		return false;
+	}
+	*count = (uint32_t)c;
+	return true;
+}
+
+void
+pdcp_rx_receive(struct pdcp_rx *e, struct rte_mbuf **pkts, uint16_t nb, uint64_t now_ns,
+		const struct pdcp_rx_sink *sink)
+{
+	uint16_t i = 0;
+
+	while (i < nb) {
+		uint16_t k = pdcp_rx_in_order(e, pkts + i, nb - i);
+		uint32_t count;
+
+		if (k > 0) {
+			sink->deliver(sink->arg, pkts + i, k);
+			i += k;
+			continue;
+		}
+		if (i + AHEAD < nb)
+			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + AHEAD], void *));
+		if (pdcp_rx_pre_process(e, pkts[i], &count, sink))
+			data_pdu(e, pkts[i], count, now_ns, sink);
+		i++;
+	}
+}
+
+void
+pdcp_rx_verify(struct pdcp_batch *b, uint64_t now_ns, const struct pdcp_rx_sink *sink)
+{
+	if (b->nb == 0)
+		return;
+	b->crypto->verify(b->pdus, b->nb);
+	for (uint16_t i = 0; i < b->nb; i++) {
+		struct pdcp_secured *pdu = &b->pdus[i];
+
+		if (pdu->failed)
+			drop(sink, PDCP_RX_INTEGRITY, pdu->m);
+		else
+			data_pdu(pdu->entity, pdu->m, pdu->count, now_ns, sink);
+	}
+	b->nb = 0;
+}
+
+void
+pdcp_rx_expire(struct pdcp_rx *e, uint64_t now_ns, const struct pdcp_rx_sink *sink)
+{
+	if (e->deadline_ns <= now_ns)
+		t_reordering_expires(e, now_ns, sink);
+}

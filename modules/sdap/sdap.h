@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_MODULES_SDAP_H
+#define AIRPATH_MODULES_SDAP_H
+
+/**
+ * SDAP entity of a UE or a gNB, TS 37.324 §5.2: QoS flows to DRBs and back.
+ *
+ * One entity maps both ways. Which header format a side writes and reads follows
+ * from its direction on the air, and whether there is one from the DRB.
+ *
+ * Owners: the tx part is the sdap_tx node's lcore, the rx part the sdap_rx node's;
+ * both only read what sdap_init() wrote, each counts on a cache line of its own.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "codec/sdap.h"
+#include "modules/l2/l2.h"
+
+#define SDAP_DSCP_MAX 63
+
+/** Why a packet is dropped in sdap_tx; indexes the node's counters. */
+enum sdap_tx_drop {
+	SDAP_TX_NO_DRB, /**< the QoS flow has no DRB and there is no default DRB */
+	SDAP_TX_NO_MBUF, /**< no segment for the header */
+	SDAP_TX_DROPS,
+};
+
+/** Why a PDU is dropped in sdap_rx; indexes the node's counters. */
+enum sdap_rx_drop {
+	SDAP_RX_NO_DRB, /**< meta.bearer is not one of the entity's DRBs */
+	SDAP_RX_SHORT, /**< no SDU behind the header */
+	SDAP_RX_MALFORMED, /**< bytes behind an end-marker */
+	SDAP_RX_DROPS,
+};
+
+/** QoS rule: packets of one DSCP belong to a QoS flow. */
+struct sdap_rule {
+	uint8_t dscp; /**< 0..63, of IPv4 TOS or IPv6 traffic class */
+	uint8_t qfi; /**< 0..63 */
+};
+
+/** mappedQoS-FlowsToAdd: a QoS flow and its DRB. */
+struct sdap_mapping {
+	uint8_t qfi; /**< 0..63 */
+	uint32_t bearer; /**< index into the role's bearers */
+};
+
+/** RRC's SDAP-Config of one DRB. */
+struct sdap_drb {
+	bool present; /**< the bearer is a DRB of this entity */
+	bool sdap_HeaderUL;
+	bool sdap_HeaderDL;
+};
+
+struct sdap_cfg {
+	enum l2_direction tx_direction;
+	enum l2_direction rx_direction;
+	uint32_t nb_bearers;
+	const struct sdap_drb *drbs; /**< [nb_bearers] */
+	uint32_t defaultDRB; /**< bearer index, or L2_NO_BEARER */
+	uint8_t default_qfi; /**< QoS flow of packets that match no rule */
+	const struct sdap_rule *rules; /**< [nb_rules]; without any, packet data is not looked at */
+	uint32_t nb_rules;
+	const struct sdap_mapping *mappings; /**< [nb_mappings]; other QFIs go to defaultDRB */
+	uint32_t nb_mappings;
+	struct rte_mempool *hdr; /**< segments for headers before shared buffers */
+};
+
+struct sdap {
+	/* control: rw before start, tx and rx: ro */
+	struct rte_mempool *hdr;
+	uint32_t nb_bearers;
+	uint8_t default_qfi;
+	bool classify; /**< there are rules */
+	uint8_t tx_octet; /**< header octet of QFI 0 in the tx direction */
+	bool rx_uplink; /**< received PDUs have the uplink format */
+	bool *tx_header; /**< [nb_bearers] */
+	bool *rx_header; /**< [nb_bearers] */
+	bool *present; /**< [nb_bearers] */
+	uint8_t qfi_of_dscp[SDAP_DSCP_MAX + 1];
+	uint32_t bearer_of_qfi[SDAP_QFI_MAX + 1]; /**< L2_NO_BEARER: no DRB */
+
+	/* rx: rw */
+	uint64_t end_markers __rte_cache_aligned; /**< end-marker control PDUs received */
+	uint64_t reflective; /**< PDUs that asked for a reflective mapping (RDI or RQI); not acted upon */
+};
+
+/** Control thread. @return 0, -EINVAL when `cfg` is impossible, or -ENOMEM. */
+int sdap_init(struct sdap *s, const struct sdap_cfg *cfg);
+void sdap_fini(struct sdap *s);
+
+/**
+ * User packets become SDAP PDUs: writes meta.bearer and meta.qfi, prepends the header where the
+ * DRB has one. What cannot be sent is freed and counted in `drops` (enum sdap_tx_drop).
+ * @return n: pkts[0..n) are the PDUs, order kept.
+ */
+uint16_t sdap_tx_process(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *drops);
+
+/**
+ * SDAP PDUs of the bearers in meta become user packets: strips the header and writes meta.qfi; where
+ * the DRB has no header both stay as they are. Control PDUs are freed, counted in `used` and end_markers; what is wrong is
+ * freed and counted in `drops` (enum sdap_rx_drop).
+ * @return n: pkts[0..n) are user packets, order kept.
+ */
+uint16_t sdap_rx_process(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *drops,
+			 uint64_t *used);
+
+#endif
