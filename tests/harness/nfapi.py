@@ -157,11 +157,14 @@ class Modem:
     def close(self) -> None:
         self._socket.close()
 
+    def raw(self, frame: bytes) -> None:
+        self._socket.send(frame)
+
     def send(self, kind: int, body: bytes, *, phy: int = 0, room: int = 1400) -> None:
         sequence = self._sequence.get(phy, 0)
         self._sequence[phy] = sequence + 1
         for frame in segments(kind, body, phy=phy, sequence=sequence, room=room):
-            self._socket.send(frame)
+            self.raw(frame)
 
     def slot(self, sfn: int, slot: int, tb_bytes: list[int]) -> None:
         """One slot: a grant on each carrier, then the indication that starts it."""
@@ -169,8 +172,11 @@ class Modem:
             self.send(UL_TTI_REQUEST, ul_tti(sfn, slot, self._rnti, size, carrier), phy=carrier)
         self.send(SLOT_INDICATION, struct.pack(">HH", sfn, slot))
 
-    def downlink(self, sfn: int, slot: int, tb: bytes, *, carrier: int = 0) -> None:
-        self.send(RX_DATA_INDICATION, rx_data(sfn, slot, self._rnti, tb), phy=carrier)
+    def downlink(
+        self, sfn: int, slot: int, tb: bytes, *, carrier: int = 0, room: int = 1400
+    ) -> None:
+        body = rx_data(sfn, slot, self._rnti, tb)
+        self.send(RX_DATA_INDICATION, body, phy=carrier, room=room)
 
     def collect(self, count: int, timeout: float = 5) -> list[Tb]:
         """Waits for `count` transport blocks."""
