@@ -53,18 +53,20 @@ class Airpath:
 
 
 def check_accounting(report: dict) -> None:
-    """in + made = out + used + drops + held at every node, and so for the whole."""
+    """rx = tx + held + drops for the whole, and the like at every node."""
     assert report["nodes"], "a report without nodes proves nothing"
+    assert report["rx"] == report["tx"] + report["held"] + report["drops"]
     for node in report["nodes"]:
         came = node["in"] + node["made"]
-        went = sum(node["out"].values()) + node["used"] + sum(node["drops"].values()) + node["held"]
-        assert came == went, f"{node['name']}: {came} packets came, {went} are accounted for"
+        went = node["out"] + node["used"] + sum(node["drops"].values()) + node["held"]
+        assert came == went, f"{node['node']}: {came} packets came, {went} are accounted for"
+    assert report["balanced"]
 
 
 def drops(report: dict) -> dict[str, int]:
     """Every drop that happened: `role.node.reason` → packets."""
     return {
-        f"{node['name']}.{reason}": count
+        f"{node['node']}.{reason}": count
         for node in report["nodes"]
         for reason, count in node["drops"].items()
         if count
