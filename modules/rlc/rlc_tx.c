@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+
+#include "core/pkt.h"
+#include "modules/rlc/rlc_tx.h"
+
+#define QUEUE_SDUS_MAX (1U << 20)
+#define DISCARD_MS_MAX 1000000U
+#define PUSH_CHUNK 64U
+#define PREFETCH 4
+
+int
+rlc_tx_init(struct rlc_tx *e, const struct rlc_tx_cfg *cfg)
+{
+	if (cfg->mode != RLC_TM && cfg->mode != RLC_UM)
+		return -EINVAL;
+	if (cfg->mode == RLC_UM && cfg->sn_FieldLength != RLC_SN_6 &&
+	    cfg->sn_FieldLength != RLC_SN_12)
+		return -EINVAL;
+	if (cfg->queue_sdus == 0 || cfg->queue_sdus > QUEUE_SDUS_MAX)
+		return -EINVAL;
+	if (cfg->discard_ms > DISCARD_MS_MAX)
+		return -EINVAL;
+	*e = (struct rlc_tx){
+		.mode = cfg->mode,
+		.bits = cfg->sn_FieldLength,
+		.bearer = cfg->bearer,
+		.discard_us = (int32_t)(cfg->discard_ms * 1000),
+		.lcid = cfg->lcid,
+		.hdr = cfg->pools->hdr,
+		.ind = cfg->pools->ind,
+	};
+	return ap_queue_init(&e->queue, rte_align32pow2(cfg->queue_sdus));
+}
+
+void
+rlc_tx_fini(struct rlc_tx *e)
+{
+	rte_pktmbuf_free(e->um.sdu);
+	e->um.sdu = NULL;
+	ap_queue_fini(&e->queue);
+	e->mode = RLC_NONE;
+}
+
+uint64_t
+rlc_tx_held(const struct rlc_tx *e)
+{
+	return ap_queue_count(&e->queue) + (e->um.sdu ? 1 : 0);
+}
+
+static unsigned
+drop(struct rlc_tx *e, struct rte_mbuf **sdus, unsigned n, uint64_t *counter)
+{
+	/* PDCP counted them as submitted: they must not take room for ever. */
+	atomic_store_explicit(&e->lost,
+			      atomic_load_explicit(&e->lost, memory_order_relaxed) + n,
+			      memory_order_release);
+	*counter += n;
+	rte_pktmbuf_free_bulk(sdus, n);
+	return 0;
+}
+
+static unsigned
+push_chunk(struct rlc_tx *e, struct rte_mbuf **sdus, unsigned n, uint32_t now_us, uint64_t *drops)
+{
+	struct ap_queue_entry entries[PUSH_CHUNK];
+	const bool um = e->mode == RLC_UM;
+	unsigned k = 0, queued;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct rte_mbuf *m = sdus[i];
+		struct ap_meta *meta;
+		uint8_t *header;
+
+		if (unlikely(m->pkt_len - 1 >= RLC_SDU_MAX)) {
+			drop(e, &sdus[i], 1,
+			     &drops[m->pkt_len ? RLC_TX_SDU_OVERSIZE : RLC_TX_SDU_EMPTY]);
+			continue;
+		}
+		if (um) {
+			if (i + PREFETCH < n)
+				rte_prefetch0_write(rte_pktmbuf_mtod(sdus[i + PREFETCH], void *));
+			/* a complete SDU: TS 38.322 figure 6.2.2.3-1 */
+			header = ap_pkt_prepend(&m, RLC_UMD_COMPLETE_LEN, e->hdr);
+			if (unlikely(header == NULL)) {
+				drop(e, &m, 1, &drops[RLC_TX_NO_MBUF]);
+				continue;
+			}
+			*header = 0;
+		}
+		meta = ap_meta(m);
+		meta->bearer = e->bearer;
+		meta->lcid = e->lcid;
+		meta->flags &= AP_M_TIMED;
+		entries[k++] = (struct ap_queue_entry){m, m->pkt_len, now_us};
+	}
+	queued = ap_queue_push(&e->queue, entries, k);
+	for (unsigned i = queued; i < k; i++)
+		drop(e, &entries[i].m, 1, &drops[RLC_TX_QUEUE_FULL]);
+	return queued;
+}
+
+unsigned
+rlc_tx_push(struct rlc_tx *e, struct rte_mbuf **sdus, unsigned n, uint64_t now_ns, uint64_t *drops)
+{
+	uint32_t now_us = (uint32_t)(now_ns / AP_NS_PER_US);
+	unsigned queued = 0;
+
+	if (unlikely(e->mode == RLC_NONE))
+		return drop(e, sdus, n, &drops[RLC_TX_NO_BEARER]);
+	for (unsigned i = 0; i < n; i += PUSH_CHUNK)
+		queued += push_chunk(e, sdus + i, RTE_MIN(n - i, PUSH_CHUNK), now_us, drops);
+	return queued;
+}
+
+unsigned
+rlc_tx_discard_expired(struct rlc_tx *e, uint64_t now_ns)
+{
+	uint32_t now_us = (uint32_t)(now_ns / AP_NS_PER_US);
+	const struct ap_queue_entry *x;
+	unsigned n = 0;
+
+	if (e->discard_us == 0)
+		return 0;
+	/* Signed: the push lcore may have read its clock after this lcore read `now`. */
+	while ((x = ap_queue_peek(&e->queue, 0)) != NULL &&
+	       (int32_t)(now_us - x->enter_us) >= e->discard_us) {
+		rte_pktmbuf_free(x->m);
+		ap_queue_take(&e->queue, 1, x->bytes);
+		n++;
+	}
+	return n;
+}
+
+unsigned
+rlc_tx_pull_whole(struct rlc_tx *e, uint32_t *grant, uint32_t want, struct rte_mbuf **pdus,
+		  unsigned max)
+{
+	const struct ap_queue_entry *x;
+	uint32_t taken = 0;
+	uint64_t bytes = 0;
+	unsigned n = 0;
+
+	while (n < max && taken < want && (x = ap_queue_peek(&e->queue, n)) != NULL) {
+		uint32_t need = x->bytes + rlc_mac_overhead(x->bytes);
+
+		if (need > *grant - taken)
+			break;
+		taken += need;
+		bytes += x->bytes;
+		pdus[n++] = x->m;
+	}
+	if (n > 0)
+		ap_queue_take(&e->queue, n, bytes);
+	*grant -= taken;
+	return n;
+}
+
+unsigned
+rlc_tx_pull_some(struct rlc_tx *e, uint32_t *grant, uint32_t want, struct rte_mbuf **pdus,
+		 unsigned max, uint64_t now_ns, struct rlc_tx_pull_stats *stats)
+{
+	stats->discarded += rlc_tx_discard_expired(e, now_ns);
+	switch (e->mode) {
+	case RLC_TM:
+		return rlc_tx_pull_whole(e, grant, want, pdus, max);
+	case RLC_UM:
+		return rlc_um_tx_pull(e, grant, want, pdus, max, stats);
+	case RLC_NONE:
+		break;
+	}
+	return 0;
+}
