@@ -53,6 +53,10 @@ def make_hosts(net: Net, folder: Path, *, preset: str = "af_packet", **phy) -> H
             }
         ],
         lcores=d.lcores("l2", "phy"),
-        place=[{"node": "phy.*", "lcore": "phy"}, {"node": "*", "lcore": "l2"}],
+        place=[
+            {"node": "a.*", "lcore": "l2"},
+            {"node": "b.*", "lcore": "l2"},
+            {"node": "phy.*", "lcore": "phy"},
+        ],
     )
     return Hosts(net, a, b, Airpath(net, middle, file), folder)

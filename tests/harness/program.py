@@ -29,7 +29,7 @@ class Airpath:
 
     def _wait_running(self, timeout: float = 30) -> None:
         until = time.monotonic() + timeout
-        while "running" not in self.log():
+        while " lcores, " not in self.log():  # the banner comes when the workers run
             if self._child.poll() is not None:
                 raise RuntimeError(
                     f"airpath run ended with {self._child.returncode}:\n{self.log()}"
