@@ -11,6 +11,7 @@
 #include "core/role.h"
 
 #define ROLE_TYPES_MAX 16
+#define CUT_SIZE_MAX 32768U
 
 static const struct ap_role_type *role_types[ROLE_TYPES_MAX];
 static unsigned nb_role_types;
@@ -242,8 +243,9 @@ cut_add(struct ap_plan *p, struct ap_plan_node *from, uint8_t edge, struct ap_er
 	}
 	p->cuts[p->nb_cuts++] = c;
 	*c = (struct ap_cut){.from = from, .to = to, .edge = edge};
-	c->size =
-	    RTE_MAX(p->cfg->cut_size, rte_align32pow2(4U * RTE_MAX(1, from->type->amplification)));
+	/* A source takes 256 packets a visit if each may become `amplification` of them. */
+	c->size = RTE_MAX(p->cfg->cut_size,
+			  RTE_MIN(CUT_SIZE_MAX, rte_align32pow2(256U * from->type->amplification)));
 	from->links[edge].cut = c;
 	snprintf(name, sizeof(name), "%s>%s", from->name, short_name(to));
 	c->out = add_named(p, name, "ring_out", 0, err);

@@ -281,6 +281,19 @@ ap_run_port(const struct ap_run *run, const char *name)
 	return NULL;
 }
 
+void
+ap_run_bind(struct ap_run *run, const char *role_name, void *obj)
+{
+	size_t len = strlen(role_name);
+
+	for (unsigned i = 0; i < run->plan->nb_nodes; i++) {
+		struct ap_plan_node *n = run->plan->nodes[i];
+
+		if (strncmp(n->name, role_name, len) == 0 && n->name[len] == '.')
+			n->role = obj;
+	}
+}
+
 void *
 ap_run_role(const struct ap_run *run, const char *kind, unsigned i)
 {

@@ -70,6 +70,9 @@ struct ap_port *ap_run_port(const struct ap_run *run, const char *name);
 struct rte_mempool *ap_run_pool(struct ap_run *run, const char *name, uint32_t mbufs, uint32_t room,
 				struct ap_error *err);
 
+/** Sets `role` of every node called `role_name.*`. For a role's build(). */
+void ap_run_bind(struct ap_run *run, const char *role_name, void *obj);
+
 /** @return object of the i-th role of a kind, or NULL. */
 void *ap_run_role(const struct ap_run *run, const char *kind, unsigned i);
 

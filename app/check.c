@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <getopt.h>
+#include <stdio.h>
+
+#include "app/app.h"
+#include "core/plan.h"
+
+static int
+usage(FILE *f)
+{
+	fprintf(f, "usage: airpath check FILE...\n\n"
+		   "Loads each deployment, plans its graph and placement, and says what is wrong:\n"
+		   "file, place, reason. Exit status 0 if all are sound. Needs no privileges.\n");
+	return f == stdout ? 0 : 2;
+}
+
+static int
+check_one(const char *path)
+{
+	struct ap_error err;
+	struct ap_config *cfg = ap_config_load(path, &err);
+	struct ap_plan *p = cfg ? ap_plan_make(cfg, &err) : NULL;
+
+	if (p == NULL) {
+		fprintf(stderr, "%s\n", err.text);
+		ap_config_free(cfg);
+		return 1;
+	}
+	printf("%s: sound: %u nodes on %u lcores, %u cuts", path, p->nb_nodes - 2 * p->nb_cuts,
+	       p->nb_lcores, p->nb_cuts);
+	for (unsigned i = 0, said = 0; i < p->nb_lcores; i++)
+		if (p->lcores[i].shared && !said++)
+			printf("; lcores share CPUs: not a measurement of speed");
+	printf("\n");
+	ap_plan_free(p);
+	ap_config_free(cfg);
+	return 0;
+}
+
+int
+app_check(int argc, char **argv)
+{
+	static const struct option options[] = {{"help", no_argument, NULL, 'h'}, {0}};
+	int c, bad = 0;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1)
+		return usage(c == 'h' ? stdout : stderr);
+	if (optind == argc)
+		return usage(stderr);
+	for (int i = optind; i < argc; i++)
+		bad |= check_one(argv[i]);
+	return bad;
+}

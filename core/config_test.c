@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "core/plan.h"
+
+/** A sound deployment, of which every test spoils one thing. */
+#define PORTS                                                                                      \
+	"ports:\n"                                                                                 \
+	"  - {name: gen, preset: ring, peer: user, framing: raw}\n"                                \
+	"  - {name: user, preset: ring, peer: gen}\n"                                              \
+	"  - {name: radio, preset: ring, peer: phy, framing: raw}\n"                               \
+	"  - {name: phy, preset: ring, peer: radio, framing: raw}\n"
+#define UE                                                                                         \
+	"ue:\n"                                                                                    \
+	"  - name: ue\n"                                                                           \
+	"    user_port: user\n"                                                                    \
+	"    phy_port: radio\n"                                                                    \
+	"    carriers: 2\n"                                                                        \
+	"    bearers: [{id: 1, default: true}]\n"
+#define LCORES "lcores: [{name: a, cpu: 0}, {name: b, cpu: 0}]\n"
+#define PLACE "place:\n  - {node: \"ue.*\", lcore: a}\n  - {node: ue.pdcp_tx, lcore: b}\n"
+
+static char path[] = "/tmp/airpath_config_XXXXXX";
+
+static const char *
+problem(const char *yaml)
+{
+	static struct ap_error err;
+	struct ap_config *cfg;
+	struct ap_plan *p;
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(yaml, f);
+	fclose(f);
+	cfg = ap_config_load(path, &err);
+	if (cfg == NULL)
+		return err.text;
+	p = ap_plan_make(cfg, &err);
+	ap_plan_free(p);
+	ap_config_free(cfg);
+	return p ? NULL : err.text;
+}
+
+static void
+assert_problem(const char *yaml, const char *where, const char *why)
+{
+	const char *text = problem(yaml);
+
+	if (text == NULL)
+		fail_msg("accepted, expected '%s'", why);
+	if (strncmp(text, path, strlen(path)) != 0 || !strstr(text, where) || !strstr(text, why))
+		fail_msg("'%s' does not name '%s' and '%s'", text, where, why);
+}
+
+static void
+test_sound(void **state)
+{
+	(void)state;
+	assert_null(problem("name: x\n" PORTS UE LCORES PLACE));
+}
+
+static void
+test_yaml_errors_name_line_and_path(void **state)
+{
+	(void)state;
+	assert_problem("name: x\nprots: []\n", ":2:", "Unexpected key: prots");
+	assert_problem("name: x\nports:\n  - {name: a, preset: rong}\n" LCORES PLACE,
+		       ":3: ports[0].preset", "rong");
+	assert_problem("name: x\nburst: many\n" LCORES PLACE, ":2: burst", "many");
+	assert_problem("name: x\n" PORTS UE LCORES, "", "place");
+	assert_problem("name: [\n", "", "");
+	assert_problem("", "", "");
+}
+
+static void
+test_bearers(void **state)
+{
+	(void)state;
+#define WITH(b)                                                                                    \
+	"name: x\n" PORTS "ue:\n  - {name: ue, user_port: user, phy_port: radio, bearers: [" b     \
+	"]}\n" LCORES PLACE
+	assert_problem(WITH("{id: 1}, {id: 1, lcid: 9}"), "bearer 1", "two owners");
+	assert_problem(WITH("{id: 1, lcid: 5}, {id: 2}"), "bearer 2", "lcid 5");
+	assert_problem(WITH("{id: 0}"), "bearer 0", "1..32");
+	assert_problem(WITH("{id: 1, lcid: 3}"), "bearer 1", "4..32");
+	assert_problem(WITH("{id: 1, default: true}, {id: 2, default: true}"), "ue ue", "default");
+	assert_problem(WITH("{id: 1, pdcp: {sn_bits: 15}}"), "bearer 1", "12 or 18");
+	assert_problem(WITH("{id: 1, rlc: {sn_bits: 18}}"), "bearer 1", "6 or 12");
+	assert_problem(WITH("{id: 1, rlc: {mode: am}}"), "bearer 1", "am is not available");
+	assert_problem(WITH("{id: 1, rlc: {queue_sdus: 1000}}"), "bearer 1", "power of 2");
+	assert_problem(WITH("{id: 1, qfis: [64]}"), "bearer 1", "0..63");
+}
+
+static void
+test_placement(void **state)
+{
+	(void)state;
+	assert_problem("name: x\n" PORTS UE LCORES "place: [{node: ue.pdcp_tx, lcore: b}]\n",
+		       "node ue.", "is on no lcore");
+	assert_problem("name: x\n" PORTS UE LCORES PLACE "  - {node: ue.pdcp_tx, lcore: a}\n",
+		       "ue.pdcp_tx", "two owners");
+	assert_problem("name: x\n" PORTS UE LCORES PLACE "  - {node: ue.nosuch, lcore: a}\n",
+		       "place[2]", "ue.nosuch");
+	assert_problem("name: x\n" PORTS UE LCORES PLACE "  - {node: ue.rlc_tx, lcore: c}\n",
+		       "place[2]", "no lcore 'c'");
+	assert_problem("name: x\n" PORTS UE
+		       "lcores: [{name: a, cpu: 0}, {name: b, cpu: 0}, {name: c, cpu: 0}]\n" PLACE,
+		       "lcore c", "no node");
+	assert_problem("name: x\n" PORTS UE
+		       "lcores: [{name: a, cpu: 0}, {name: a, cpu: 1}]\n" PLACE,
+		       "lcore a", "two of this name");
+}
+
+static void
+test_ports(void **state)
+{
+	(void)state;
+#define PORT(p) "name: x\nports:\n  - {name: user, " p "}\n" UE LCORES PLACE
+	assert_problem(PORT("preset: ring, peer: nobody"), "port user", "peer 'nobody'");
+	assert_problem(PORT("preset: ring"), "port user", "needs 'peer'");
+	assert_problem(PORT("preset: af_packet"), "port user", "needs 'iface'");
+	assert_problem(PORT("preset: pci"), "port user", "needs 'address'");
+	assert_problem(PORT("preset: pcap"), "port user", "rx_file");
+	assert_problem("name: x\n" UE LCORES PLACE, "user_rx", "no port 'user'");
+	assert_problem("name: x\n" PORTS UE "  - name: ue2\n    user_port: user\n"
+		       "    phy_port: radio\n    bearers: [{id: 1}]\n" LCORES PLACE,
+		       "port user", "two owners");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_sound),   cmocka_unit_test(test_yaml_errors_name_line_and_path),
+	    cmocka_unit_test(test_bearers), cmocka_unit_test(test_placement),
+	    cmocka_unit_test(test_ports),
+	};
+	int rc;
+
+	close(mkstemp(path));
+	rc = cmocka_run_group_tests_name("config", tests, NULL, NULL);
+	unlink(path);
+	return rc;
+}

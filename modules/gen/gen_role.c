@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * Role `gen`: gen.tx → gen.port_tx, and gen.port_rx → gen.verify on the same or another port.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "core/role.h"
+#include "core/run.h"
+#include "modules/gen/gen.h"
+
+#define GEN_MBUFS 32767
+
+static unsigned
+gen_count(const struct ap_config *cfg)
+{
+	return cfg->gen_count;
+}
+
+static int
+gen_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
+{
+	const struct ap_cfg_gen *g = &p->cfg->gen[i];
+	struct ap_plan_node *tx, *port_tx, *port_rx, *verify;
+
+	tx = ap_plan_add(p, g->name, "tx", "gen_tx", 0, err);
+	port_tx = tx ? ap_plan_add_port(p, g->name, "port_tx", "port_tx", g->port, err) : NULL;
+	port_rx = port_tx ? ap_plan_add_port(p, g->name, "port_rx", "port_rx",
+					     g->rx_port ? g->rx_port : g->port, err)
+			  : NULL;
+	verify = port_rx ? ap_plan_add(p, g->name, "verify", "gen_verify", 0, err) : NULL;
+	if (verify == NULL)
+		return -EINVAL;
+	ap_plan_link(tx, 0, port_tx);
+	ap_plan_link(port_rx, 0, verify);
+	return 0;
+}
+
+static void
+gen_cfg_fill(struct gen_cfg *c, const struct ap_cfg_gen *g)
+{
+	c->name = g->name;
+	c->ipv6 = g->ipv6;
+	c->flows = g->flows;
+	c->seed = g->seed;
+	c->packets = g->packets;
+	c->replay = g->replay;
+	c->nb_dscps = (uint8_t)g->dscps_count;
+	memcpy(c->dscps, g->dscps ? g->dscps : (uint8_t[]){0}, c->nb_dscps);
+	for (unsigned s = 0; s < g->sizes_count && s < GEN_SIZES_MAX; s++) {
+		uint16_t bytes = (uint16_t)g->sizes[s];
+
+		c->sizes[c->nb_sizes++] = (struct gen_size){bytes, bytes, 1};
+	}
+	if (g->imix)
+		gen_cfg_imix(c);
+	if (g->pps > 0)
+		c->rate = (struct gen_rate){GEN_RATE_PPS, g->pps};
+	else if (g->gbps > 0)
+		c->rate = (struct gen_rate){GEN_RATE_BPS, g->gbps * 1e9};
+}
+
+static uint32_t
+gen_room(const struct ap_cfg_gen *g)
+{
+	uint32_t room = 2048;
+
+	for (unsigned s = 0; s < g->sizes_count; s++)
+		room = RTE_MAX(room, g->sizes[s] + RTE_ETHER_HDR_LEN);
+	return g->replay ? RTE_MAX(room, (uint32_t)GEN_IP_BYTES_MAX) : room;
+}
+
+static void *
+gen_build(struct ap_run *run, unsigned i, struct ap_error *err)
+{
+	const struct ap_cfg_gen *g = &run->cfg->gen[i];
+	struct gen_cfg c = {.eth_dst = {2, 0, 0, 0, 0, 2}, .eth_src = {2, 0, 0, 0, 0, 1}};
+	struct gen *gen;
+
+	gen_cfg_fill(&c, g);
+	c.stream = (uint8_t)i;
+	c.ethernet = ap_run_port(run, g->port)->framing == AP_FRAMING_RAW;
+	c.pool = ap_run_pool(run, "gen", GEN_MBUFS, gen_room(g), err);
+	if (c.pool == NULL)
+		return NULL;
+	gen = gen_create(&c, err);
+	if (gen)
+		ap_run_bind(run, g->name, gen);
+	return gen;
+}
+
+static void
+gen_quiesce(void *obj)
+{
+	gen_set_rate(obj, (struct gen_rate){GEN_RATE_STOP, 0});
+}
+
+static void
+gen_role_destroy(void *obj)
+{
+	gen_destroy(obj);
+}
+
+static const struct ap_role_type gen = {
+    .kind = "gen",
+    .count = gen_count,
+    .plan = gen_plan,
+    .build = gen_build,
+    .quiesce = gen_quiesce,
+    .destroy = gen_role_destroy,
+};
+
+AP_ROLE_REGISTER(gen)

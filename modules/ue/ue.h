@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_MODULES_UE_H
+#define AIRPATH_MODULES_UE_H
+
+/** Role `ue`: a deployment's bearers become one L2 stack, its nodes a chain up and one down. */
+
+#include "core/role.h"
+#include "core/run.h"
+#include "core/copier.h"
+#include "modules/fapi/fapi_rx.h"
+#include "modules/fapi/fapi_tx.h"
+#include "modules/l2/l2.h"
+#include "modules/mac/mac_build.h"
+
+struct ue {
+	struct l2 l2; /**< the role object of the protocol nodes */
+	const struct ap_cfg_ue *cfg;
+	struct mac_build_cfg build;
+	struct ap_copier_cfg copy_ul_in;
+	struct ap_copier *copy_dl_in; /**< NULL: frames are not copied */
+	struct ap_copier_cfg copy_dl_out;
+};
+
+/** Plan step of the role. @return 0 or -EINVAL with `err` filled. */
+int ue_plan(struct ap_plan *p, unsigned i, struct ap_error *err);
+
+/** Makes the entities of every bearer. @return 0 or -errno with `err` filled. */
+int ue_bearers_init(struct ue *ue, struct ap_error *err);
+void ue_bearers_fini(struct ue *ue);
+
+#endif

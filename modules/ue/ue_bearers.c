@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "modules/pdcp/pdcp_rx.h"
+#include "modules/pdcp/pdcp_tx.h"
+#include "modules/rlc/rlc_rx.h"
+#include "modules/rlc/rlc_tx.h"
+#include "modules/sdap/sdap.h"
+#include "modules/ue/ue.h"
+
+static bool
+sdap_header(const struct ap_cfg_bearer *b, enum l2_direction direction)
+{
+	return (direction == L2_UPLINK ? b->sdap.ul_header : b->sdap.dl_header) == AP_CFG_ON;
+}
+
+static int
+sdap_make(struct ue *ue)
+{
+	const struct ap_cfg_ue *cfg = ue->cfg;
+	struct sdap_drb drbs[32] = {0};
+	struct sdap_mapping maps[64 * 32];
+	struct sdap_rule rules[64];
+	struct sdap_cfg sc = {
+		.tx_direction = ue->l2.tx_direction,
+		.rx_direction = ue->l2.rx_direction,
+		.nb_bearers = cfg->bearers_count,
+		.drbs = drbs,
+		.defaultDRB = L2_NO_BEARER,
+		.default_qfi = cfg->default_qfi,
+		.rules = rules,
+		.nb_rules = cfg->qos_count,
+		.mappings = maps,
+		.hdr = ue->l2.pools.hdr,
+	};
+
+	for (unsigned i = 0; i < cfg->qos_count; i++)
+		rules[i] = (struct sdap_rule){cfg->qos[i].dscp, cfg->qos[i].qfi};
+	for (unsigned i = 0; i < cfg->bearers_count; i++) {
+		const struct ap_cfg_bearer *b = &cfg->bearers[i];
+
+		drbs[i] = (struct sdap_drb){true, sdap_header(b, L2_UPLINK),
+					    sdap_header(b, L2_DOWNLINK)};
+		if (b->is_default)
+			sc.defaultDRB = i;
+		for (unsigned q = 0; q < b->qfis_count; q++)
+			maps[sc.nb_mappings++] = (struct sdap_mapping){b->qfis[q], i};
+	}
+	ue->l2.sdap = rte_zmalloc("sdap", sizeof(struct sdap), RTE_CACHE_LINE_SIZE);
+	return ue->l2.sdap ? sdap_init(ue->l2.sdap, &sc) : -ENOMEM;
+}
+
+static int
+bearer_tx_make(struct ue *ue, uint32_t i)
+{
+	const struct ap_cfg_bearer *b = &ue->cfg->bearers[i];
+	const struct pdcp_tx_cfg pdcp = {
+		.pdcp_SN_Size = b->pdcp.sn_bits,
+		.rb_identity = (uint8_t)b->id,
+		.sdap_hdr_len = sdap_header(b, ue->l2.tx_direction),
+		.direction = ue->l2.tx_direction,
+		.hdr = ue->l2.pools.hdr,
+	};
+	const struct rlc_tx_cfg rlc = {
+		.mode = b->rlc.mode == AP_RLC_TM ? RLC_TM : RLC_UM,
+		.sn_FieldLength = b->rlc.sn_bits == 6 ? RLC_SN_6 : RLC_SN_12,
+		.queue_sdus = b->rlc.queue_sdus,
+		.discard_ms = b->pdcp.discard_ms,
+		.bearer = i,
+		.lcid = b->lcid,
+		.pools = &ue->l2.pools,
+	};
+	int rc = pdcp_tx_init(&ue->l2.pdcp_tx[i], &pdcp);
+
+	return rc < 0 ? rc : rlc_tx_init(&ue->l2.rlc_tx[i], &rlc);
+}
+
+static int
+bearer_rx_make(struct ue *ue, uint32_t i)
+{
+	const struct ap_cfg_bearer *b = &ue->cfg->bearers[i];
+	const struct rlc_rx_cfg rlc = {
+		.mode = b->rlc.mode == AP_RLC_TM ? RLC_TM : RLC_UM,
+		.sn_FieldLength = b->rlc.sn_bits == 6 ? RLC_SN_6 : RLC_SN_12,
+		.t_Reassembly_ms = b->rlc.t_reassembly_ms,
+		.bearer = i,
+	};
+	const struct pdcp_rx_cfg pdcp = {
+		.pdcp_SN_Size = b->pdcp.sn_bits,
+		.outOfOrderDelivery = b->pdcp.out_of_order,
+		.t_Reordering = b->pdcp.reorder_at_once ? 0 : b->pdcp.t_reordering_ms,
+		.reorder_slots = RTE_MIN(b->pdcp.reorder_slots, 1U << (b->pdcp.sn_bits - 1)),
+		.rb_identity = (uint8_t)b->id,
+		.sdap_hdr_len = sdap_header(b, ue->l2.rx_direction),
+		.direction = ue->l2.rx_direction,
+	};
+	int rc = rlc_rx_init(&ue->l2.rlc_rx[i], &rlc);
+
+	return rc < 0 ? rc : pdcp_rx_init(&ue->l2.pdcp_rx[i], &pdcp);
+}
+
+int
+ue_bearers_init(struct ue *ue, struct ap_error *err)
+{
+	struct l2 *l2 = &ue->l2;
+	uint32_t n = ue->cfg->bearers_count;
+	int rc = -ENOMEM;
+
+	l2->nb_bearers = n;
+	l2->pdcp_tx = rte_zmalloc("pdcp_tx", n * sizeof(struct pdcp_tx), RTE_CACHE_LINE_SIZE);
+	l2->pdcp_rx = rte_zmalloc("pdcp_rx", n * sizeof(struct pdcp_rx), RTE_CACHE_LINE_SIZE);
+	l2->rlc_tx = rte_zmalloc("rlc_tx", n * sizeof(struct rlc_tx), RTE_CACHE_LINE_SIZE);
+	l2->rlc_rx = rte_zmalloc("rlc_rx", n * sizeof(struct rlc_rx), RTE_CACHE_LINE_SIZE);
+	if (l2->pdcp_tx && l2->pdcp_rx && l2->rlc_tx && l2->rlc_rx)
+		rc = sdap_make(ue);
+	for (uint32_t i = 0; i < n && rc == 0; i++) {
+		rc = bearer_tx_make(ue, i);
+		if (rc == 0)
+			rc = bearer_rx_make(ue, i);
+		if (rc < 0)
+			return ap_error_set(err, "ue %s: bearer %u: %s", ue->cfg->name,
+					    ue->cfg->bearers[i].id, strerror(-rc));
+	}
+	return rc == 0 ? 0 : ap_error_set(err, "ue %s: %s", ue->cfg->name, strerror(-rc));
+}
+
+void
+ue_bearers_fini(struct ue *ue)
+{
+	struct l2 *l2 = &ue->l2;
+
+	for (uint32_t i = 0; i < l2->nb_bearers; i++) {
+		if (l2->rlc_tx)
+			rlc_tx_fini(&l2->rlc_tx[i]);
+		if (l2->pdcp_tx)
+			pdcp_tx_fini(&l2->pdcp_tx[i]);
+		if (l2->rlc_rx)
+			rlc_rx_fini(&l2->rlc_rx[i]);
+		if (l2->pdcp_rx)
+			pdcp_rx_fini(&l2->pdcp_rx[i]);
+	}
+	if (l2->sdap)
+		sdap_fini(l2->sdap);
+	rte_free(l2->sdap);
+	rte_free(l2->pdcp_tx);
+	rte_free(l2->pdcp_rx);
+	rte_free(l2->rlc_tx);
+	rte_free(l2->rlc_rx);
+}
