@@ -4,21 +4,12 @@
 import pytest
 from harness import deployment as d
 from harness import pdus, tshark
+from harness.traffic import datagram
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 
 BSR_LCIDS = {59, 60, 61, 62}
 NO_SDAP = {"sdap": False}
-
-
-def datagram(number: int, size: int, *, tos: int = 0, v6: bool = False) -> bytes:
-    """An IP packet of `size` B that says which one it is."""
-    if v6:
-        headers = IPv6(src="fd77::1", dst="fd77::2", tc=tos) / UDP(sport=40000, dport=number)
-    else:
-        headers = IP(src="10.77.0.1", dst="10.77.0.2", tos=tos) / UDP(sport=40000, dport=number)
-    fill = bytes((number + i) & 0xFF for i in range(size - len(headers)))
-    return bytes(headers / fill)
 
 
 def numbers(packets: list[bytes]) -> list[int]:

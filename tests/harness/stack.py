@@ -18,15 +18,18 @@ FRAME_BYTES = 1514
 class Stack:
     """A running UE; the test is its user network and its PHY, and steps the slots."""
 
-    def __init__(self, folder: Path, *, bearers: list[dict], **ue):
+    def __init__(
+        self, folder: Path, *, bearers: list[dict], place: dict[str, str] | None = None, **ue
+    ):
+        """`place`: node or glob → lcore, each lcore named there being a thread of its own."""
         self.net = Net()
         try:
-            self._start(folder, bearers, ue)
+            self._start(folder, bearers, place or {"*": "l2"}, ue)
         except BaseException:
             self.net.close()
             raise
 
-    def _start(self, folder: Path, bearers: list[dict], ue: dict) -> None:
+    def _start(self, folder: Path, bearers: list[dict], place: dict, ue: dict) -> None:
         test, middle = self.net.add("t"), self.net.add("m")
         self.net.veth(test, "u0", HOST, middle, "pu", PORT)
         self.net.veth(test, "p0", "02:00:00:00:00:0c", middle, "pp", "02:00:00:00:01:0c")
@@ -44,8 +47,8 @@ class Stack:
                     **ue,
                 }
             ],
-            lcores=d.lcores("l2"),
-            place=[{"node": "*", "lcore": "l2"}],
+            lcores=d.lcores(*dict.fromkeys(place.values())),
+            place=[{"node": node, "lcore": lcore} for node, lcore in place.items()],
         )
         with netns.inside(test):
             self._user = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))

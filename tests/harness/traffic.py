@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Traffic between kernel hosts in namespaces."""
+"""Traffic: packets that know their number, and what kernel hosts say to each other."""
 
 import hashlib
 import random
@@ -7,8 +7,21 @@ import re
 import socket
 import threading
 
+from scapy.layers.inet import IP, UDP
+from scapy.layers.inet6 import IPv6
+
 from harness import netns
 from harness.netns import Net
+
+
+def datagram(number: int, size: int, *, tos: int = 0, v6: bool = False) -> bytes:
+    """An IP packet of `size` B that says which one it is."""
+    if v6:
+        headers = IPv6(src="fd77::1", dst="fd77::2", tc=tos) / UDP(sport=40000, dport=number)
+    else:
+        headers = IP(src="10.77.0.1", dst="10.77.0.2", tos=tos) / UDP(sport=40000, dport=number)
+    fill = bytes((number + i) & 0xFF for i in range(size - len(headers)))
+    return bytes(headers / fill)
 
 
 def ping(net: Net, ns: str, address: str, *, size: int, count: int = 20) -> tuple[int, int]:
