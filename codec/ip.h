@@ -104,6 +104,19 @@ uint16_t udp_checksum(const struct ip_hdr *h, const uint8_t *p, size_t len);
 /** @return whether the datagram's checksum holds; one without a checksum holds over IPv4 only. */
 bool udp_checksum_ok(const struct ip_hdr *h, const uint8_t *p, size_t len);
 
+/** ip_sum() of `words` times 4 bytes, for the fast path: unrolled where `words` is a constant. */
+static inline uint64_t
+ip_sum_words(uint64_t sum, const void *p, unsigned words)
+{
+	for (unsigned i = 0; i < words; i++) {
+		uint32_t word;
+
+		memcpy(&word, (const uint8_t *)p + i * sizeof(word), sizeof(word));
+		sum += word;
+	}
+	return sum;
+}
+
 /** Folds a running sum to 16 bits, not complemented. */
 static inline uint16_t
 ip_sum_fold(uint64_t sum)
