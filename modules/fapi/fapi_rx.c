@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+
+#include "core/pkt.h"
+#include "modules/fapi/fapi_rx.h"
+
+#define HDR_LEN (NFAPI_ETHER_LEN + NFAPI_P7_LEN)
+#define ETHER_MIN 60 /* frames are padded to this; only such padding may follow a message */
+
+int
+fapi_rx_init(struct fapi_rx *f, const struct fapi_rx_cfg *cfg)
+{
+	if (cfg->carriers < 1 || cfg->carriers > L2_CARRIERS_MAX || cfg->numerology > 4)
+		return -EINVAL;
+	*f = (struct fapi_rx){
+		.ethertype = __builtin_bswap16(cfg->ethertype ? cfg->ethertype : NFAPI_ETHERTYPE),
+		.slots_per_frame = (uint16_t)(10 << cfg->numerology),
+		.carriers = cfg->carriers,
+		.checksum = cfg->checksum,
+		.reassembly_ns = cfg->reassembly_ns ? cfg->reassembly_ns : FAPI_REASSEMBLY_NS,
+		.slots = cfg->slots,
+		.copier = cfg->copier,
+	};
+	for (uint8_t i = 0; i < cfg->carriers; i++)
+		fapi_reassembly_init(&f->carrier[i], i, cfg->proto);
+	return 0;
+}
+
+void
+fapi_rx_fini(struct fapi_rx *f)
+{
+	for (unsigned i = 0; i < f->carriers; i++)
+		fapi_reassembly_fini(&f->carrier[i]);
+}
+
+uint64_t
+fapi_rx_held(const struct fapi_rx *f)
+{
+	uint64_t held = 0;
+
+	for (unsigned i = 0; i < f->carriers; i++)
+		held += fapi_reassembly_held(&f->carrier[i]);
+	return held;
+}
+
+uint64_t
+fapi_rx_expire(struct fapi_rx *f, uint64_t now_ns, struct fapi_rx_out *out)
+{
+	uint64_t due = 0;
+
+	for (unsigned i = 0; i < f->carriers; i++) {
+		uint64_t next = fapi_reassembly_expire(&f->carrier[i], now_ns, f->reassembly_ns, out);
+
+		if (next != 0 && (due == 0 || next < due))
+			due = next;
+	}
+	return due;
+}
+
+/** Drops a frame. @return -1, for the caller to pass on. */
+static int
+frame_drop(struct rte_mbuf *m, enum fapi_rx_drop reason, struct fapi_rx_out *out)
+{
+	out->drops[reason]++;
+	rte_pktmbuf_free(m);
+	return -1;
+}
+
+static void
+frame_used(struct rte_mbuf *m, struct fapi_rx_out *out)
+{
+	out->used++;
+	rte_pktmbuf_free(m);
+}
+
+static bool
+checksum_fits(const struct rte_mbuf *m, const struct nfapi_p7 *h)
+{
+	const uint8_t *p = rte_pktmbuf_mtod_offset(m, const uint8_t *, NFAPI_ETHER_LEN);
+	uint32_t crc = nfapi_p7_crc32c(p);
+
+	crc = nfapi_crc32c(crc, p + NFAPI_P7_LEN, m->data_len - HDR_LEN);
+	for (m = m->next; m != NULL; m = m->next)
+		crc = nfapi_crc32c(crc, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
+	return nfapi_checksum(crc) == h->checksum;
+}
+
+/** Ethernet and P7 header. @return 0, or -1 with the frame dropped. */
+static inline int
+frame_check(const struct fapi_rx *f, struct rte_mbuf *m, struct nfapi_p7 *h,
+	    struct fapi_rx_out *out)
+{
+	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint16_t type;
+	int ret;
+
+	if (unlikely(m->data_len < HDR_LEN))
+		return frame_drop(m, FAPI_RX_SHORT, out);
+	memcpy(&type, p + 12, sizeof(type));
+	if (unlikely(type != f->ethertype))
+		return frame_drop(m, FAPI_RX_NOT_FAPI, out);
+	ret = nfapi_p7_decode(p + NFAPI_ETHER_LEN, m->data_len - NFAPI_ETHER_LEN,
+			      m->pkt_len - NFAPI_ETHER_LEN, h);
+	if (unlikely(ret < 0))
+		return frame_drop(m, FAPI_RX_BAD_LENGTH, out);
+	if (unlikely(h->length + NFAPI_ETHER_LEN != m->pkt_len)) {
+		if (m->pkt_len > ETHER_MIN)
+			return frame_drop(m, FAPI_RX_BAD_LENGTH, out);
+		ap_pkt_trim(m, (uint16_t)(m->pkt_len - NFAPI_ETHER_LEN - h->length));
+	}
+	if (unlikely(f->checksum && h->checksum != 0 && !checksum_fits(m, h)))
+		return frame_drop(m, FAPI_RX_BAD_CHECKSUM, out);
+	if (unlikely(h->phy_id >= f->carriers))
+		return frame_drop(m, FAPI_RX_UNKNOWN_CARRIER, out);
+	return 0;
+}
+
+static void
+grants_reset(struct fapi_rx *f)
+{
+	for (unsigned i = 0; f->granted && i < SLOT_CARRIERS_MAX; i++)
+		f->grants_lost += f->grant.tb_bytes[i] > 0;
+	f->grant = (struct slot_grant){0};
+	f->granted = false;
+}
+
+/** UL_TTI.request or DL_TTI.request: one TB a carrier and slot. @return 0 or -(enum codec_err). */
+static int
+tti_request(struct fapi_rx *f, const struct nfapi_p7 *h, const uint8_t *p, size_t len)
+{
+	struct fapi_grant g[FAPI_PDUS_MAX];
+	unsigned nb = FAPI_PDUS_MAX;
+	struct fapi_slot at;
+	int ret = h->message_id == FAPI_UL_TTI_REQUEST ? fapi_ul_tti_decode(p, len, &at, g, &nb)
+						       : fapi_dl_tti_decode(p, len, &at, g, &nb);
+
+	if (ret < 0)
+		return ret;
+	if (at.slot >= f->slots_per_frame)
+		return -CODEC_RESERVED;
+	if (nb == 0)
+		return 0;
+	if (f->granted && (f->grant.sfn != at.sfn || f->grant.slot != at.slot))
+		grants_reset(f);
+	f->grants_in += nb;
+	if (f->grant.tb_bytes[h->phy_id] == 0) {
+		f->grant.tb_bytes[h->phy_id] = g[0].tb_bytes;
+		f->grant.rnti = g[0].rnti;
+		nb--;
+	}
+	f->grants_lost += nb;
+	f->grant.sfn = at.sfn;
+	f->grant.slot = at.slot;
+	f->granted = true;
+	return 0;
+}
+
+/** Slots from `a` to `b`, 1 for the next. */
+static uint32_t
+slots_between(const struct fapi_rx *f, struct fapi_slot a, struct fapi_slot b)
+{
+	const uint32_t period = (FAPI_SFN_MAX + 1U) * f->slots_per_frame;
+
+	return (b.sfn * f->slots_per_frame + b.slot + period - a.sfn * f->slots_per_frame - a.slot) %
+	       period;
+}
+
+/** SLOT.indication: its grants go to the MAC. @return 0 or -(enum codec_err). */
+static int
+slot_indication(struct fapi_rx *f, const uint8_t *p, size_t len, uint64_t now_ns)
+{
+	struct fapi_slot at;
+	int ret = fapi_slot_decode(p, len, &at);
+
+	if (ret < 0)
+		return ret;
+	if (at.slot >= f->slots_per_frame)
+		return -CODEC_RESERVED;
+	if (f->indicated)
+		f->slots_lost += (slots_between(f, f->last, at) ?: 1) - 1;
+	f->indicated = true;
+	f->last = at;
+	f->slots_in++;
+	if (f->granted && (f->grant.sfn != at.sfn || f->grant.slot != at.slot))
+		grants_reset(f);
+	f->grant.sfn = at.sfn;
+	f->grant.slot = at.slot;
+	f->grant.enter_ns = now_ns;
+	slot_box_put(f->slots, &f->grant);
+	f->granted = false;
+	grants_reset(f);
+	return 0;
+}
+
+/** Messages that are not data: whole in one contiguous segment. */
+static void
+control_message(struct fapi_rx *f, const struct nfapi_p7 *h, struct rte_mbuf *m, uint64_t now_ns,
+		struct fapi_rx_out *out)
+{
+	const uint8_t *p = rte_pktmbuf_mtod_offset(m, const uint8_t *, HDR_LEN);
+	const size_t len = m->data_len - HDR_LEN;
+	int ret;
+
+	if (h->more || h->segment != 0) {
+		frame_drop(m, FAPI_RX_BAD_SEGMENT, out);
+		return;
+	}
+	switch (h->message_id) {
+	case FAPI_SLOT_INDICATION:
+		ret = slot_indication(f, p, len, now_ns);
+		break;
+	case FAPI_UL_TTI_REQUEST:
+	case FAPI_DL_TTI_REQUEST:
+		ret = tti_request(f, h, p, len);
+		break;
+	case FAPI_ERROR_INDICATION:
+		ret = fapi_error_decode(p, len, &f->error);
+		f->errors_in += ret > 0;
+		break;
+	default:
+		frame_drop(m, FAPI_RX_UNKNOWN_MESSAGE, out);
+		return;
+	}
+	if (ret < 0)
+		frame_drop(m, FAPI_RX_BAD_BODY, out);
+	else
+		frame_used(m, out);
+}
+
+static inline void
+frame_one(struct fapi_rx *f, struct rte_mbuf *m, uint64_t now_ns, struct fapi_rx_out *out)
+{
+	struct nfapi_p7 h;
+
+	if (unlikely(frame_check(f, m, &h, out) < 0))
+		return;
+	if (unlikely(h.message_id != FAPI_RX_DATA_INDICATION &&
+		     h.message_id != FAPI_TX_DATA_REQUEST)) {
+		control_message(f, &h, m, now_ns, out);
+		return;
+	}
+	if (unlikely(h.length == NFAPI_P7_LEN)) {
+		frame_drop(m, FAPI_RX_BAD_LENGTH, out);
+		return;
+	}
+	m = ap_pkt_strip(m, HDR_LEN);
+	fapi_reassembly_add(&f->carrier[h.phy_id], &h, m, now_ns, out);
+}
+
+uint16_t
+fapi_rx_burst(struct fapi_rx *f, struct rte_mbuf **frames, uint16_t nb, uint64_t now_ns,
+	      struct fapi_rx_out *out)
+{
+	const uint16_t ahead = 8;
+	uint16_t i;
+
+	for (i = 0; i < RTE_MIN(nb, ahead); i++)
+		rte_prefetch0(frames[i]);
+	for (i = 0; i < nb && out->nb + FAPI_PDUS_MAX <= FAPI_RX_ROOM; i++) {
+		/* The frame and, for the chain's sake, the mbuf's second line: another core wrote both. */
+		if (i + ahead < nb)
+			rte_prefetch0(frames[i + ahead]);
+		if (i + ahead / 2 < nb) {
+			rte_prefetch0(rte_pktmbuf_mtod(frames[i + ahead / 2], void *));
+			rte_mbuf_prefetch_part2(frames[i + ahead / 2]);
+		}
+		frame_one(f, frames[i], now_ns, out);
+	}
+	return i;
+}
