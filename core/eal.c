@@ -62,22 +62,22 @@ arg_lcores(struct args *a, const struct ap_plan *p)
 }
 
 static void
-arg_memory(struct args *a, const struct ap_config *cfg)
+arg_memory(struct args *a, unsigned want_mb, enum ap_cfg_switch hugepages)
 {
 	unsigned long have = hugepages_free_mb();
 	char mb[16];
 
-	if (cfg->memory.hugepages != AP_CFG_OFF && have >= cfg->memory.mb) {
+	if (hugepages != AP_CFG_OFF && have >= want_mb) {
 		arg(a, "--in-memory");
 		return;
 	}
-	if (cfg->memory.hugepages != AP_CFG_OFF)
+	if (hugepages != AP_CFG_OFF)
 		fprintf(stderr,
 			"warning: %lu MB of free hugepages, this deployment wants %u: running "
 			"without.\n"
 			"         Slower. To change: sysctl vm.nr_hugepages=%u\n",
-			have, cfg->memory.mb, cfg->memory.mb / 2 + 64);
-	snprintf(mb, sizeof(mb), "%u", cfg->memory.mb);
+			have, want_mb, want_mb / 2 + 64);
+	snprintf(mb, sizeof(mb), "%u", want_mb);
 	arg(a, "--no-huge");
 	arg(a, "--no-shconf");
 	arg(a, "-m");
@@ -121,6 +121,25 @@ ap_eal_hugepages(void)
 	return rte_eal_has_hugepages() != 0;
 }
 
+/** Common end: what does not depend on lcores. */
+static int
+start(struct args *a, const char *prefix, bool pci, const char *what, struct ap_error *err)
+{
+	arg(a, "--file-prefix");
+	arg(a, prefix);
+	arg(a, "--log-level");
+	arg(a, "error");
+	if (!pci)
+		arg(a, "--no-pci");
+	if (rte_eal_init(a->argc, a->argv) < 0)
+		return ap_error_set(err, "%s: EAL did not start: %s (are you root?)", what,
+				    rte_strerror(rte_errno));
+	ap_clock_init();
+	if (ap_meta_register() < 0)
+		return ap_error_set(err, "%s: no room in the mbuf for airpath's fields", what);
+	return 0;
+}
+
 int
 ap_eal_start(const struct ap_plan *p, struct ap_error *err)
 {
@@ -132,19 +151,21 @@ ap_eal_start(const struct ap_plan *p, struct ap_error *err)
 	ap_eal_prefix(p->cfg, prefix, sizeof(prefix));
 	arg(&a, "airpath");
 	arg_lcores(&a, p);
-	arg_memory(&a, p->cfg);
-	arg(&a, "--file-prefix");
-	arg(&a, prefix);
-	arg(&a, "--log-level");
-	arg(&a, "error");
-	if (!wants_pci(p->cfg))
-		arg(&a, "--no-pci");
-	if (rte_eal_init(a.argc, a.argv) < 0)
-		return ap_error_set(err, "%s: EAL did not start: %s (are you root?)", p->cfg->path,
-				    rte_strerror(rte_errno));
-	ap_clock_init();
-	if (ap_meta_register() < 0)
-		return ap_error_set(err, "%s: no room in the mbuf for airpath's fields",
-				    p->cfg->path);
-	return 0;
+	arg_memory(&a, p->cfg->memory.mb, p->cfg->memory.hugepages);
+	return start(&a, prefix, wants_pci(p->cfg), p->cfg->path, err);
+}
+
+int
+ap_eal_start_plain(const char *name, unsigned mb, struct ap_error *err)
+{
+	struct args a = {0};
+	char text[64];
+
+	arg(&a, "airpath");
+	arg(&a, "-l");
+	snprintf(text, sizeof(text), "0-%ld", sysconf(_SC_NPROCESSORS_ONLN) - 1);
+	arg(&a, text);
+	arg_memory(&a, mb, AP_CFG_DEFAULT);
+	snprintf(text, sizeof(text), "airpath-%s", name);
+	return start(&a, text, false, name, err);
 }

@@ -15,6 +15,9 @@
  */
 int ap_eal_start(const struct ap_plan *p, struct ap_error *err);
 
+/** Starts EAL without a deployment, an lcore on every CPU; the caller is lcore 0 on CPU 0. */
+int ap_eal_start_plain(const char *name, unsigned mb, struct ap_error *err);
+
 /** @return true when EAL runs on hugepages. */
 bool ap_eal_hugepages(void);
 
