@@ -9,6 +9,7 @@
 #include <rte_ring.h>
 
 #include "core/graph.h"
+#include "core/port.h"
 
 /** Requested length; rte_graph allocates twice that, AP_STREAM_MAX objects. */
 #define STREAM_REQUEST (AP_STREAM_MAX / 2)
@@ -133,41 +134,51 @@ sinks_add(struct ap_plan *p, struct ap_error *err)
 	return 0;
 }
 
-/** Cuts that packets of `from` reach on its own lcore, with how many each can become. */
 static int
-credits_walk(struct ap_node *n, const struct ap_plan_node *from, uint32_t amp, unsigned depth)
+credit_add(struct ap_node *n, struct rte_ring *ring, uint32_t amp)
 {
+	uint16_t i;
+	void *rings, *amps;
+
+	for (i = 0; i < n->nb_rings; i++)
+		if (n->rings[i] == ring) {
+			n->ring_amp[i] = RTE_MAX(n->ring_amp[i], amp);
+			return 0;
+		}
+	rings = rte_realloc(n->rings, (i + 1) * sizeof(*n->rings), 0);
+	n->rings = rings ? rings : n->rings;
+	amps = rte_realloc(n->ring_amp, (i + 1) * sizeof(*n->ring_amp), 0);
+	n->ring_amp = amps ? amps : n->ring_amp;
+	if (rings == NULL || amps == NULL)
+		return -ENOMEM;
+	n->rings[i] = ring;
+	n->ring_amp[i] = (uint16_t)amp;
+	n->nb_rings++;
+	return 0;
+}
+
+/** Rings that packets of `n` reach on its own lcore, with how many each can become. */
+static int
+credits_walk(struct ap_node *n, const struct ap_plan_node *at, uint32_t amp, unsigned depth)
+{
+	const struct ap_port *port = at->port ? at->arg : NULL;
+	int rc = 0;
+
 	if (depth > 64)
 		return 0;
-	amp = RTE_MIN((uint32_t)UINT16_MAX, amp * RTE_MAX(1U, from->type->amplification));
-	for (uint8_t e = 0; e < from->type->nb_edges; e++) {
-		const struct ap_plan_link *l = &from->links[e];
-		uint16_t i;
+	/* A wire is lossy by nature; holding sources back for the worst case would starve them. */
+	if (port && !at->type->source && port->tx_rings[0] && amp == 1)
+		return credit_add(n, port->tx_rings[at->index], 1);
+	amp = RTE_MIN((uint32_t)UINT16_MAX, amp * RTE_MAX(1U, at->type->amplification));
+	for (uint8_t e = 0; e < at->type->nb_edges && rc == 0; e++) {
+		const struct ap_plan_link *l = &at->links[e];
 
-		if (l->to == NULL)
-			continue;
-		if (l->cut == NULL) {
-			if (credits_walk(n, l->to, amp, depth + 1) < 0)
-				return -ENOMEM;
-			continue;
-		}
-		for (i = 0; i < n->nb_cuts && n->cuts[i] != l->cut; i++)
-			;
-		if (i == n->nb_cuts) {
-			void *cuts = rte_realloc(n->cuts, (i + 1) * sizeof(*n->cuts), 0);
-			void *amps = rte_realloc(n->cut_amp, (i + 1) * sizeof(*n->cut_amp), 0);
-
-			n->cuts = cuts ? cuts : n->cuts;
-			n->cut_amp = amps ? amps : n->cut_amp;
-			if (cuts == NULL || amps == NULL)
-				return -ENOMEM;
-			n->cuts[i] = l->cut;
-			n->cut_amp[i] = 0;
-			n->nb_cuts++;
-		}
-		n->cut_amp[i] = RTE_MAX(n->cut_amp[i], amp);
+		if (l->cut)
+			rc = credit_add(n, l->cut->ring, amp);
+		else if (l->to)
+			rc = credits_walk(n, l->to, amp, depth + 1);
 	}
-	return 0;
+	return rc;
 }
 
 static int
@@ -301,8 +312,8 @@ ap_graph_free(struct ap_plan *p, struct ap_worker *workers)
 
 		if (n == NULL)
 			continue;
-		rte_free(n->cuts);
-		rte_free(n->cut_amp);
+		rte_free(n->rings);
+		rte_free(n->ring_amp);
 		rte_free(n->priv);
 		rte_free(n);
 		p->nodes[i]->inst = NULL;

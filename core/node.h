@@ -85,9 +85,9 @@ struct ap_node {
 	const struct ap_node_type *type;
 	struct rte_node *rte;
 	struct rte_graph *graph;
-	struct ap_cut **cuts; /**< sources: cuts that their packets can reach on this lcore */
-	uint16_t *cut_amp; /**< packets at cuts[i] that one packet of this source can become */
-	uint16_t nb_cuts;
+	struct rte_ring **rings; /**< sources: cuts and wires their packets can reach on this lcore */
+	uint16_t *ring_amp; /**< packets at rings[i] that one packet of this source can become */
+	uint16_t nb_rings;
 	struct ap_timer timer; /**< armed with ap_timer_set() on worker->wheel */
 	char name[AP_NAME_LEN]; /**< `role.node` */
 };
@@ -117,7 +117,10 @@ ap_node(const struct rte_node *node)
 /** Time of this walk in ns (ap_clock_ns), read once per walk by the worker. */
 uint64_t ap_node_now(const struct ap_node *n);
 
-/** How many packets a source may take now so that no cut downstream overflows, at most `max`. */
+/**
+ * How many packets a source may take now so that no ring downstream overflows, at most `max`.
+ * Rings are cuts, and ring ports where a packet stays one packet on its way there.
+ */
 uint16_t ap_node_credit(const struct ap_node *n, uint16_t max);
 
 /** Tells the governor that a source found work. Sources call it once a visit with what they took. */

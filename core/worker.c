@@ -7,7 +7,6 @@
 
 #include "core/clock.h"
 #include "core/node.h"
-#include "core/plan.h"
 #include "core/walk.h"
 #include "core/worker.h"
 
@@ -35,12 +34,12 @@ ap_node_credit(const struct ap_node *n, uint16_t max)
 {
 	uint32_t credit = max;
 
-	for (uint16_t i = 0; i < n->nb_cuts; i++) {
-		uint32_t room = rte_ring_free_count(n->cuts[i]->ring);
+	for (uint16_t i = 0; i < n->nb_rings; i++) {
+		uint32_t room = rte_ring_free_count(n->rings[i]);
 
 		/* Once a visit, and only where a packet can become several. */
-		if (n->cut_amp[i] > 1)
-			room /= n->cut_amp[i];
+		if (n->ring_amp[i] > 1)
+			room /= n->ring_amp[i];
 		credit = RTE_MIN(credit, room);
 	}
 	return credit;
