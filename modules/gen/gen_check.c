@@ -65,7 +65,8 @@ intact(const struct gen *g, const struct rte_mbuf *m, const uint8_t *p, uint32_t
 	const struct gen_flow *f;
 	uint32_t flow, payload_bytes;
 
-	if (unlikely(m->pkt_len < payload_at))
+	if (unlikely(m->pkt_len < payload_at ||
+		     (l2 && ip_get16(p + ETH_HDR_BYTES - 2) != ip_eth_type(ipv6 ? 6 : 4))))
 		return false;
 	memcpy(t, p + payload_at - GEN_TEST_BYTES, sizeof(*t));
 	flow = t->flow & ((1u << GEN_FLOW_BITS) - 1);
@@ -150,8 +151,8 @@ judge_replay(const struct gen *g, const struct rte_mbuf *m, struct gen_test *t)
 	bytes = m->pkt_len - at;
 	for (; m != NULL; m = m->next) {
 		if (at < m->data_len)
-			crc = rte_hash_crc(rte_pktmbuf_mtod_offset(m, const uint8_t *, at),
-					   m->data_len - at, crc);
+			crc = gen_replay_crc(crc, rte_pktmbuf_mtod_offset(m, const uint8_t *, at),
+					     m->data_len - at);
 		at -= RTE_MIN(at, (uint32_t)m->data_len);
 	}
 	*t = (struct gen_test){.ip_bytes = (uint16_t)bytes};

@@ -106,7 +106,8 @@ load_packets(struct gen_replay *r, pcap_t *file, uint16_t max_bytes)
 		memcpy(r->bytes + used, p + offset, bytes);
 		r->at[r->nb_packets] = used;
 		r->sizes[r->nb_packets] = (uint16_t)bytes;
-		r->keys[r->nb_packets] = gen_replay_key(bytes, rte_hash_crc(p + offset, bytes, 0));
+		r->keys[r->nb_packets] =
+		    gen_replay_key(bytes, gen_replay_crc(0, p + offset, bytes));
 		r->nb_packets++;
 		used += bytes;
 	}
@@ -147,6 +148,21 @@ gen_replay_free(struct gen_replay *r)
 	free(r->sizes);
 	free(r->keys);
 	*r = (struct gen_replay){0};
+}
+
+uint32_t
+gen_replay_crc(uint32_t crc, const uint8_t *p, uint32_t len)
+{
+	/* rte_hash_crc() reads words where they lie; packets are not aligned. */
+	for (; len >= sizeof(uint64_t); len -= sizeof(uint64_t), p += sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, p, sizeof(word));
+		crc = rte_hash_crc_8byte(word, crc);
+	}
+	for (; len > 0; len--)
+		crc = rte_hash_crc_1byte(*p++, crc);
+	return crc;
 }
 
 int

@@ -27,7 +27,10 @@ int gen_replay_load(struct gen_replay *r, const char *path, uint16_t max_bytes,
 		    struct ap_error *err);
 void gen_replay_free(struct gen_replay *r);
 
-/** Length and running CRC-32C of a packet's bytes; two packets with one key count as the same. */
+/** Running CRC-32C over any bytes, however they are cut into pieces. */
+uint32_t gen_replay_crc(uint32_t crc, const uint8_t *p, uint32_t len);
+
+/** Length and CRC-32C of a packet's bytes; two packets with one key count as the same. */
 static inline uint64_t
 gen_replay_key(uint32_t bytes, uint32_t crc)
 {
