@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_MODULES_MAC_TX_H
+#define AIRPATH_MODULES_MAC_TX_H
+
+/**
+ * The transmitting MAC entity of one UE: from a slot's grants to marked runs of RLC PDUs.
+ *
+ * For each granted carrier it runs logical channel prioritization (TS 38.321 §5.4.3.1),
+ * pulls RLC and decides the MAC CEs and the BSR (§5.4.5). The TB itself is built by
+ * mac_build from what this emits. Owner: the lcore of mac_slot.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "codec/mac.h"
+#include "modules/l2/l2.h"
+#include "modules/mac/mac_tb.h"
+#include "modules/rlc/rlc_tx.h"
+
+#define MAC_TX_LCS_MAX L2_LCID_MAX
+#define MAC_TX_CES_MAX 8 /**< queued CEs */
+#define MAC_TX_CE_BYTES_MAX 9 /**< payload of a queued CE */
+#define MAC_PRIORITIES 16
+
+/** A logical channel, in the terms of LogicalChannelConfig (TS 38.331). */
+struct mac_tx_lc_cfg {
+	struct rlc_tx *rlc;
+	uint8_t lcid; /**< 1..32 */
+	uint8_t priority; /**< 1 (first) .. 16 */
+	uint8_t lcg; /**< logicalChannelGroup, 0..7 */
+	uint8_t carriers; /**< allowedServingCells: bit i is carrier i; 0: all */
+	uint32_t pbr_kbytes_s; /**< prioritisedBitRate, kB/s; 0: infinity */
+	uint32_t bsd_ms; /**< bucketSizeDuration, 1..1000 ms */
+};
+
+struct mac_tx_cfg {
+	enum l2_direction direction; /**< uplink: CEs after the SDUs, and BSRs */
+	uint32_t nb_carriers; /**< 1..8 */
+	uint32_t nb_lcs; /**< 1..32 */
+	const struct mac_tx_lc_cfg *lcs; /**< copied */
+	uint32_t periodicBSR_ms; /**< periodicBSR-Timer; 0: infinity */
+	struct rte_mempool *hdr; /**< marks */
+};
+
+struct mac_tx_lc {
+	struct mac_tx_lc_cfg cfg;
+	int64_t Bj; /**< µB, to lose no fraction of PBR × T; may be negative */
+	uint64_t served; /**< bytes, to share equally among equal priorities */
+	bool idle; /**< its data ran out when it was last served */
+	bool blocked; /**< gave nothing although data waits: left alone until the next TB */
+	bool had_data; /**< data the network may know of: a regular BSR was triggered for it */
+};
+
+struct mac_tx_ce {
+	uint8_t lcid;
+	uint8_t bytes;
+	uint8_t payload[MAC_TX_CE_BYTES_MAX];
+};
+
+enum mac_tx_phase {
+	MAC_TX_NO_TB,
+	MAC_TX_START,
+	MAC_TX_DATA,
+	MAC_TX_END,
+};
+
+/** The TB in hand. */
+struct mac_tx_tb {
+	enum mac_tx_phase phase;
+	uint32_t left; /**< bytes free for SDUs */
+	uint32_t reserved; /**< bytes kept for the CEs of the end mark */
+	uint8_t bsr_lcid; /**< format of the BSR decided at the start, 0: none */
+	uint8_t bsr_lcgs; /**< LCGs it will report */
+	struct rte_mbuf *start;
+	struct rte_mbuf *end;
+};
+
+struct mac_tx {
+	/* counters; worker: rw, control: ro */
+	uint64_t slots; /**< slots served */
+	uint64_t slots_missed; /**< slots that waited while a newer one had come */
+	uint64_t tbs;
+	uint64_t tbs_no_mark; /**< grants not used because pools.hdr was empty */
+	uint64_t tbs_padding_only; /**< no SDU and no CE but a padding BSR */
+	uint64_t bsrs; /**< regular and periodic BSRs sent */
+	uint64_t padding_bsrs;
+	struct rlc_tx_pull_stats rlc;
+
+	/* worker: rw */
+	bool active; /**< grants of `slot` remain */
+	uint32_t carrier; /**< the one in hand, then those above it remain */
+	struct slot_grant slot;
+	struct mac_tx_tb tb;
+	uint64_t lcp_ns; /**< when Bj was last incremented */
+	uint64_t periodic_ns; /**< when the periodic BSR is due, UINT64_MAX: never */
+	bool bsr_triggered;
+	uint32_t nb_ces;
+	struct mac_tx_ce ces[MAC_TX_CES_MAX];
+	uint64_t floor[MAC_PRIORITIES + 1]; /**< least `served` of the active channels, by priority */
+	struct mac_tx_lc lcs[MAC_TX_LCS_MAX]; /**< by falling priority */
+
+	/* constant */
+	enum mac_sch sch;
+	uint32_t nb_carriers;
+	uint32_t nb_lcs;
+	uint32_t periodicBSR_ms;
+	struct rte_mempool *hdr;
+};
+
+/** Control thread. @return 0 or -EINVAL. */
+int mac_tx_init(struct mac_tx *tx, const struct mac_tx_cfg *cfg);
+
+/** Control thread, worker stopped: frees marks not sent. */
+void mac_tx_fini(struct mac_tx *tx);
+
+/**
+ * Queues a CE for the next TBs, where it goes before data and after C-RNTI and BSR (§5.4.3.1.3).
+ * @return 0, -EINVAL (reserved LCID, wrong size) or -ENOSPC.
+ */
+int mac_tx_queue_ce(struct mac_tx *tx, uint8_t lcid, const uint8_t *payload, uint32_t bytes);
+
+/** Begins the grants of a slot; allowed only when mac_tx_busy() is false. */
+void mac_tx_slot(struct mac_tx *tx, const struct slot_grant *slot, uint64_t now_ns);
+
+static inline bool
+mac_tx_busy(const struct mac_tx *tx)
+{
+	return tx->active;
+}
+
+/**
+ * Emits the next marks and PDUs of the slot, all of one carrier and at most `max`.
+ * A TB larger than that continues on the next call.
+ * @return how many; 0 when the slot is done.
+ */
+unsigned mac_tx_next(struct mac_tx *tx, struct rte_mbuf **pkts, unsigned max, uint64_t now_ns,
+		     uint32_t *carrier);
+
+/* --- between mac_tx.c, mac_lcp.c and mac_bsr.c ------------------------------------------------ */
+
+static inline bool
+mac_tx_lc_allowed(const struct mac_tx_lc *lc, uint32_t carrier)
+{
+	return lc->cfg.carriers >> carrier & 1;
+}
+
+/** Before every instance of the LCP procedure: Bj grows by PBR × T, up to the bucket size. */
+void mac_lcp_begin(struct mac_tx *tx, uint64_t now_ns);
+
+/** LCP for the TB in hand. @return PDUs; fewer than `max` when the TB can take no more. */
+unsigned mac_lcp_pull(struct mac_tx *tx, struct rte_mbuf **pdus, unsigned max, uint64_t now_ns);
+
+/** Looks for BSR triggers and picks the format for a TB of `bytes`. @return bytes to reserve. */
+uint32_t mac_bsr_plan(struct mac_tx *tx, uint32_t bytes, uint64_t now_ns);
+
+/** Writes the planned BSR. @return bytes written. */
+uint32_t mac_bsr_write(struct mac_tx *tx, uint8_t *p, uint32_t room, uint64_t now_ns);
+
+/** Writes a padding BSR if `room` bytes of padding allow one. @return bytes written. */
+uint32_t mac_bsr_pad(struct mac_tx *tx, uint8_t *p, uint32_t room, uint64_t now_ns);
+
+/** The TB is closed: forgets the channels it emptied, so that new data there triggers again. */
+void mac_bsr_settle(struct mac_tx *tx);
+
+#endif
