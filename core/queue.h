@@ -94,6 +94,28 @@ ap_queue_push(struct ap_queue *q, const struct ap_queue_entry *e, uint32_t n)
 	return n;
 }
 
+/**
+ * Producer: the i-th free entry, to be filled before ap_queue_commit(); i below
+ * ap_queue_room(). Spares bulk producers the copy that ap_queue_push() makes.
+ */
+static inline struct ap_queue_entry *
+ap_queue_slot(struct ap_queue *q, uint32_t i)
+{
+	return &q->entries[(atomic_load_explicit(&q->head, memory_order_relaxed) + i) & q->mask];
+}
+
+/** Producer: the first `n` free entries are filled and hold `bytes` in all. */
+static inline void
+ap_queue_commit(struct ap_queue *q, uint32_t n, uint64_t bytes)
+{
+	atomic_store_explicit(&q->bytes_in,
+			      atomic_load_explicit(&q->bytes_in, memory_order_relaxed) + bytes,
+			      memory_order_relaxed);
+	atomic_store_explicit(&q->head,
+			      atomic_load_explicit(&q->head, memory_order_relaxed) + n,
+			      memory_order_release);
+}
+
 /** Consumer. @return the i-th waiting entry, or NULL when fewer wait. */
 static inline const struct ap_queue_entry *
 ap_queue_peek(struct ap_queue *q, uint32_t i)

@@ -171,7 +171,7 @@ in_place(void **state)
 	out = rlc_rx_receive(&e, pdus, 5, pdus, &counts, 0);
 	assert_int_equal(out, 3);
 	for (int i = 0; i < 3; i++)
-		assert_packet(pdus[i], "a\0b\0c" + 2 * i, 1);
+		assert_packet(pdus[i], &"a\0b\0c"[2 * i], 1);
 	rte_pktmbuf_free_bulk(pdus, 3);
 	assert_int_equal(drops[RLC_RX_SDU_EMPTY], 2);
 	finish();

@@ -7,7 +7,6 @@
 
 #define QUEUE_SDUS_MAX (1U << 20)
 #define DISCARD_MS_MAX 1000000U
-#define PUSH_CHUNK 64U
 #define PREFETCH 4
 
 int
@@ -61,57 +60,68 @@ drop(struct rlc_tx *e, struct rte_mbuf **sdus, unsigned n, uint64_t *counter)
 	return 0;
 }
 
-static unsigned
-push_chunk(struct rlc_tx *e, struct rte_mbuf **sdus, unsigned n, uint32_t now_us, uint64_t *drops)
+/* The UMD PDU of a complete SDU, TS 38.322 figure 6.2.2.3-1: one zero byte in front. */
+static inline struct rte_mbuf *
+um_header(struct rlc_tx *e, struct rte_mbuf *m)
 {
-	struct ap_queue_entry entries[PUSH_CHUNK];
+	uint8_t *header = ap_pkt_prepend(&m, RLC_UMD_COMPLETE_LEN, e->hdr);
+
+	if (unlikely(header == NULL))
+		return NULL;
+	*header = 0;
+	return m;
+}
+
+/* `n` SDUs for which the queue has room. */
+static unsigned
+push_fitting(struct rlc_tx *e, struct rte_mbuf **sdus, unsigned n, uint32_t now_us, uint64_t *drops)
+{
 	const bool um = e->mode == RLC_UM;
-	unsigned k = 0, queued;
+	uint64_t bytes = 0;
+	unsigned k = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		struct rte_mbuf *m = sdus[i];
 		struct ap_meta *meta;
-		uint8_t *header;
 
+		if (i + PREFETCH < n)
+			rte_prefetch0_write(rte_pktmbuf_mtod(sdus[i + PREFETCH], void *));
 		if (unlikely(m->pkt_len - 1 >= RLC_SDU_MAX)) {
 			drop(e, &sdus[i], 1,
 			     &drops[m->pkt_len ? RLC_TX_SDU_OVERSIZE : RLC_TX_SDU_EMPTY]);
 			continue;
 		}
-		if (um) {
-			if (i + PREFETCH < n)
-				rte_prefetch0_write(rte_pktmbuf_mtod(sdus[i + PREFETCH], void *));
-			/* a complete SDU: TS 38.322 figure 6.2.2.3-1 */
-			header = ap_pkt_prepend(&m, RLC_UMD_COMPLETE_LEN, e->hdr);
-			if (unlikely(header == NULL)) {
-				drop(e, &m, 1, &drops[RLC_TX_NO_MBUF]);
-				continue;
-			}
-			*header = 0;
+		if (um)
+			m = um_header(e, m);
+		if (unlikely(m == NULL)) {
+			drop(e, &sdus[i], 1, &drops[RLC_TX_NO_MBUF]);
+			continue;
 		}
 		meta = ap_meta(m);
 		meta->bearer = e->bearer;
 		meta->lcid = e->lcid;
 		meta->flags &= AP_M_TIMED;
-		entries[k++] = (struct ap_queue_entry){m, m->pkt_len, now_us};
+		bytes += m->pkt_len;
+		*ap_queue_slot(&e->queue, k++) =
+			(struct ap_queue_entry){.m = m, .bytes = m->pkt_len, .enter_us = now_us};
 	}
-	queued = ap_queue_push(&e->queue, entries, k);
-	for (unsigned i = queued; i < k; i++)
-		drop(e, &entries[i].m, 1, &drops[RLC_TX_QUEUE_FULL]);
-	return queued;
+	ap_queue_commit(&e->queue, k, bytes);
+	return k;
 }
 
 unsigned
 rlc_tx_push(struct rlc_tx *e, struct rte_mbuf **sdus, unsigned n, uint64_t now_ns, uint64_t *drops)
 {
-	uint32_t now_us = (uint32_t)(now_ns / AP_NS_PER_US);
-	unsigned queued = 0;
+	uint32_t room;
 
 	if (unlikely(e->mode == RLC_NONE))
 		return drop(e, sdus, n, &drops[RLC_TX_NO_BEARER]);
-	for (unsigned i = 0; i < n; i += PUSH_CHUNK)
-		queued += push_chunk(e, sdus + i, RTE_MIN(n - i, PUSH_CHUNK), now_us, drops);
-	return queued;
+	room = ap_queue_room(&e->queue);
+	if (unlikely(room < n)) {
+		drop(e, sdus + room, n - room, &drops[RLC_TX_QUEUE_FULL]);
+		n = room;
+	}
+	return push_fitting(e, sdus, n, (uint32_t)(now_ns / AP_NS_PER_US), drops);
 }
 
 unsigned

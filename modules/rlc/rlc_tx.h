@@ -75,7 +75,7 @@ int rlc_tx_init(struct rlc_tx *e, const struct rlc_tx_cfg *cfg);
 /** Control thread, both lcores stopped: frees SDUs and memory. A zeroed entity is fine. */
 void rlc_tx_fini(struct rlc_tx *e);
 
-/** SDUs in the entity, a partly sent one included. Both lcores stopped. */
+/** SDUs in the entity, a partly sent one included. Pull side, or both lcores stopped. */
 uint64_t rlc_tx_held(const struct rlc_tx *e);
 
 /**
