@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * Role `phy`, a side for each stack:
+ *
+ *   slotN → txN                the slot clock and its grants
+ *   rxN → loopN → txN          loopback, or with two ports → tx of the other side
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "core/role.h"
+#include "core/run.h"
+#include "modules/fapi/fapi_tx.h"
+#include "modules/phy/phy.h"
+
+#define PHY_MBUFS 8191
+#define DRAIN_MS 100 /* slots that are still given when traffic ends, so that queues empty */
+
+static unsigned
+phy_count(const struct ap_config *cfg)
+{
+	return cfg->phy_count;
+}
+
+static int
+check_sizes(const struct ap_plan *p, const struct ap_cfg_phy *phy, struct ap_error *err)
+{
+	uint32_t max = fapi_tb_max(phy->frame_bytes);
+
+	for (unsigned i = 0; i < phy->tb_bytes_count; i++)
+		if (phy->tb_bytes[i] > max)
+			return ap_error_set(err,
+					    "%s: phy %s: tb_bytes[%u] = %u: frames of %u B carry at "
+					    "most %u in the 128 segments nFAPI can number",
+					    p->cfg->path, phy->name, i, phy->tb_bytes[i],
+					    phy->frame_bytes, max);
+	return 0;
+}
+
+static int
+phy_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
+{
+	const struct ap_cfg_phy *phy = &p->cfg->phy[i];
+	const char *ports[PHY_SIDES] = {phy->port, phy->port2};
+	struct ap_plan_node *loop[PHY_SIDES] = {0}, *tx[PHY_SIDES] = {0};
+	uint32_t sides = phy->port2 ? 2 : 1;
+
+	if (check_sizes(p, phy, err) < 0)
+		return -EINVAL;
+	for (uint32_t s = 0; s < sides; s++) {
+		struct ap_plan_node *rx, *slot;
+		char name[16];
+
+		snprintf(name, sizeof(name), "rx%u", s);
+		rx = ap_plan_add_port(p, phy->name, name, "port_rx", ports[s], err);
+		snprintf(name, sizeof(name), "tx%u", s);
+		tx[s] = rx ? ap_plan_add_port(p, phy->name, name, "port_tx", ports[s], err) : NULL;
+		snprintf(name, sizeof(name), "loop%u", s);
+		loop[s] = tx[s] ? ap_plan_add(p, phy->name, name, "phy_loop", s, err) : NULL;
+		snprintf(name, sizeof(name), "slot%u", s);
+		slot = loop[s] ? ap_plan_add(p, phy->name, name, "phy_slot", s, err) : NULL;
+		if (slot == NULL)
+			return -EINVAL;
+		ap_plan_link(rx, 0, loop[s]);
+		ap_plan_link(slot, 0, tx[s]);
+		if (rx->port->framing != AP_FRAMING_RAW)
+			return ap_error_set(err, "%s: phy %s: port %s: framing must be raw",
+					    p->cfg->path, phy->name, ports[s]);
+	}
+	for (uint32_t s = 0; s < sides; s++)
+		for (uint32_t e = 0; e < sides; e++)
+			ap_plan_link(loop[s], (uint8_t)e, tx[e]);
+	return 0;
+}
+
+static void
+phy_cfg_fill(struct phy_cfg *c, const struct ap_cfg_phy *phy)
+{
+	*c = (struct phy_cfg){
+		.numerology = phy->numerology,
+		.carriers = (uint8_t)phy->tb_bytes_count,
+		.cross_connect = phy->port2 != NULL,
+		.side = {{{2, 0, 0, 0, 0, 0x20}, {2, 0, 0, 0, 0, 0x10}, false},
+			 {{2, 0, 0, 0, 0, 0x21}, {2, 0, 0, 0, 0, 0x11}, false}},
+		.impair = {.tb_loss = phy->tb_loss,
+			   .frame_loss = phy->frame_loss,
+			   .duplicate = phy->duplicate,
+			   .reorder = phy->reorder,
+			   .delay_ns = phy->delay_us * AP_NS_PER_US,
+			   .jitter_ns = phy->jitter_us * AP_NS_PER_US,
+			   .bit_error_rate = phy->bit_error_rate},
+		.seed = phy->seed,
+		.frame_bytes = phy->frame_bytes,
+		.slots = phy->slots,
+	};
+	for (unsigned i = 0; i < phy->tb_bytes_count; i++)
+		c->carrier[i] = (struct phy_carrier_cfg){{phy->tb_bytes[i]}, 1};
+}
+
+static void *
+phy_build(struct ap_run *run, unsigned i, struct ap_error *err)
+{
+	const struct ap_cfg_phy *cfg = &run->cfg->phy[i];
+	struct phy *phy = rte_zmalloc("phy", sizeof(*phy), RTE_CACHE_LINE_SIZE);
+	struct phy_cfg c;
+	int rc = -ENOMEM;
+
+	phy_cfg_fill(&c, cfg);
+	c.pool = ap_run_pool(run, "emu", PHY_MBUFS, cfg->frame_bytes, err);
+	if (c.pool && phy)
+		rc = phy_init(phy, &c);
+	if (rc < 0) {
+		ap_error_set(err, "%s: phy %s: %s", run->cfg->path, cfg->name, strerror(-rc));
+		rte_free(phy);
+		return NULL;
+	}
+	ap_run_bind(run, cfg->name, phy);
+	return phy;
+}
+
+static void
+phy_quiesce(void *obj)
+{
+	struct phy *phy = obj;
+
+	phy_stop_after(phy, (uint64_t)DRAIN_MS << phy->cfg.numerology);
+}
+
+static void
+phy_destroy(void *obj)
+{
+	phy_fini(obj);
+	rte_free(obj);
+}
+
+static const struct ap_role_type phy = {
+	.kind = "phy",
+	.count = phy_count,
+	.plan = phy_plan,
+	.build = phy_build,
+	.quiesce = phy_quiesce,
+	.destroy = phy_destroy,
+};
+
+AP_ROLE_REGISTER(phy)
