@@ -62,8 +62,14 @@ ap_pkt_prepend(struct rte_mbuf **m, uint16_t len, struct rte_mempool *hdr)
 {
 	struct rte_mbuf *s = *m;
 
-	if (unlikely(!ap_seg_writable(s) || s->data_off < len))
-		return ap_pkt_prepend_seg(m, len, hdr);
+	if (unlikely(!ap_seg_writable(s) || s->data_off < len)) {
+		/* By way of a copy, so that the caller's variable can stay in a register. */
+		struct rte_mbuf *first = s;
+		uint8_t *p = ap_pkt_prepend_seg(&first, len, hdr);
+
+		*m = first;
+		return p;
+	}
 	s->data_off -= len;
 	s->data_len += len;
 	s->pkt_len += len;

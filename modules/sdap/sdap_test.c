@@ -50,7 +50,9 @@ packet(uint8_t b0, uint8_t b1)
 	uint8_t *p;
 
 	assert_non_null(m);
-	p = (uint8_t *)rte_pktmbuf_append(m, 20);
+	m->data_len = 20;
+	m->pkt_len = 20;
+	p = rte_pktmbuf_mtod(m, uint8_t *);
 	memset(p, 0xaa, 20);
 	p[0] = b0;
 	p[1] = b1;
