@@ -61,12 +61,12 @@ def ue_loopback(folder: Path) -> None:
     paper = {"color": "black", "linestyle": "--", "marker": "s"}
     rate.plot(S0_GBPS.keys(), S0_GBPS.values(), label="S0 paper, 7 + 10 L-cores", **paper)
     delay.plot(S0_DELAY_US.keys(), S0_DELAY_US.values(), label="S0 paper", **paper)
-    for (profile, lcores, load), some in grouped(found, "profile", "lcores", "load").items():
+    for (profile, lcores), some in grouped(found, "profile", "lcores").items():
         name = f"{profile}, {lcores} lcore{'' if lcores == 1 else 's'}"
-        if load in (None, "max"):
-            line(rate, some, "size", "gbps", name)
-            line(rate, some, "size", "gbps_derived", f"{name}, derived", linestyle=":", alpha=0.6)
-        line(delay, some, "size", "delay_us_p50", name if load is None else f"{name}, {load}")
+        line(rate, some, "size", "gbps", name)
+        line(rate, some, "size", "gbps_derived", f"{name}, derived", linestyle=":", alpha=0.6)
+        line(delay, some, "size", "delay_us_p50", f"{name}, highest rate")
+        line(delay, some, "size", "delay_us_p50_at_80", f"{name}, at 80 %", linestyle=":")
     rate.set(xlabel="IP packet, B", ylabel="Gbps of IP", title="UE loopback: highest rate")
     delay.set(xlabel="IP packet, B", ylabel="µs, median", title="UE loopback: queueing delay")
     delay.set_yscale("log")

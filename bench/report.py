@@ -12,8 +12,6 @@ import re
 import sys
 from pathlib import Path
 
-import plot
-
 
 def cell(value) -> str:
     if value is None:
@@ -30,23 +28,55 @@ def table(header: list[str], lines: list[list]) -> str:
 
 
 def host(document: dict) -> str:
-    parts = [f"{k}: {v}" for k, v in document.get("host", {}).items() if v not in (None, "")]
+    parts = []
+    for key, value in document.get("host", {}).items():
+        if isinstance(value, list):
+            value = "; ".join(value)
+        if value not in (None, ""):
+            parts.append(f"{key}: {value}")
     return "Measured on: " + ", ".join(parts) + "."
 
 
+UE_LOOPBACK = {
+    "size": "size B",
+    "profile": "profile",
+    "copier": "copier",
+    "lcores": "lcores",
+    "paper_gbps": "paper Gbps",
+    "gbps": "ours Gbps",
+    "gbps_derived": "derived Gbps",
+    "mpps": "Mpps",
+    "cycles_per_packet": "cycles/packet",
+    "dut_busy_percent": "device busy %",
+    "limit": "limit",
+    "paper_delay_us": "paper delay µs",
+    "delay_us_p50": "p50 µs",
+    "delay_us_p99": "p99 µs",
+    "delay_us_p50_at_80": "p50 at 80 % µs",
+    "lost": "lost",
+    "corrupted": "corrupted",
+    "windows_clean": "clean windows",
+    "windows": "of",
+}
+PORT_LIMITS = {
+    "cores": "cores",
+    "queues": "queues",
+    "frame_bytes": "frame B",
+    "mode": "mode",
+    "mpps": "Mpps",
+    "cycles_per_packet": "cycles/packet",
+}
+
+
+def chosen(document: dict, columns: dict[str, str]) -> str:
+    """The columns that some row has."""
+    rows = document["rows"]
+    keys = [k for k in columns if any(r.get(k) is not None for r in rows)]
+    return table([columns[k] for k in keys], [[r.get(k) for k in keys] for r in rows])
+
+
 def ue_loopback(document: dict) -> str:
-    header = ["size B", "profile", "load", "lcores", "paper Gbps", "ours Gbps", "derived Gbps"]
-    header += ["Mpps", "cycles/packet", "device busy %", "paper delay µs", "p50 µs", "p99 µs"]
-    header += ["lost", "corrupted"]
-    keys = ["gbps", "gbps_derived", "mpps", "cycles_per_packet", "dut_busy_percent"]
-    lines = []
-    for row in document["rows"]:
-        size = row.get("size")
-        line = [size, row.get("profile"), row.get("load"), row.get("lcores")]
-        line += [plot.S0_GBPS.get(size), *(row.get(k) for k in keys)]
-        line += [plot.S0_DELAY_US.get(size), row.get("delay_us_p50"), row.get("delay_us_p99")]
-        lines.append([*line, row.get("lost"), row.get("corrupted")])
-    return table(header, lines)
+    return chosen(document, UE_LOOPBACK)
 
 
 def mac_build(document: dict) -> str:
@@ -64,9 +94,7 @@ def mac_build(document: dict) -> str:
 
 
 def port_limits(document: dict) -> str:
-    keys = ["cores", "queues", "frame_bytes", "mode", "mpps", "cycles_per_packet"]
-    header = ["cores", "queues", "frame B", "mode", "Mpps", "cycles/packet"]
-    return table(header, [[row.get(k) for k in keys] for row in document["rows"]])
+    return chosen(document, PORT_LIMITS)
 
 
 WRITERS = {"ue-loopback": ue_loopback, "mac-build": mac_build, "port-limits": port_limits}

@@ -5,7 +5,18 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-out=bench/out
+out=bench/out/demo
 mkdir -p $out
-build/airpath bench ue-loopback --demo --json $out/demo.json
+say() { printf '\n== %s\n' "$*"; }
+
+say "up and down fused on one lcore"
+build/airpath bench ue-loopback --seconds 0.5 --profile zero-copy --json $out/ue-loopback.json
+say "the 17 L-cores of the paper as threads of this machine, with what each node costs"
+build/airpath bench ue-loopback --deployment deploy/ue-loopback-pipeline.yaml --size 1024 \
+	--seconds 1 --profile paper --nodes --json $out/pipeline.json
+say "result"
+.venv/bin/python bench/demo.py $out/ue-loopback.json $out/pipeline.json
+echo
+echo "JSON and pictures:"
 .venv/bin/python bench/plot.py $out
+ls $out/*.json
