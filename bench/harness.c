@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "bench/harness.h"
 
@@ -65,7 +66,8 @@ harness_classify(struct harness_window *w, unsigned n, uint64_t frame_clean)
 			frame_clean = w[i].frame_after;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		w[i].clean = (double)slower_loop(&w[i]) <= (double)frame_clean * HARNESS_TOLERANCE;
+		w[i].clean = !w[i].preempted &&
+			     (double)slower_loop(&w[i]) <= (double)frame_clean * HARNESS_TOLERANCE;
 		clean += w[i].clean;
 	}
 	return clean;
@@ -110,6 +112,15 @@ harness_summary(struct harness_window *w, unsigned n)
 	return r;
 }
 
+/** How often the calling thread has lost its CPU. */
+static long
+switches(void)
+{
+	struct rusage u;
+
+	return getrusage(RUSAGE_THREAD, &u) == 0 ? u.ru_nivcsw + u.ru_nvcsw : 0;
+}
+
 struct harness_result
 harness_run(harness_fn fn, void *arg, double seconds)
 {
@@ -125,11 +136,14 @@ harness_run(harness_fn fn, void *arg, double seconds)
 	fn(arg);
 	end = rte_rdtsc() + (uint64_t)(seconds * (double)rte_get_tsc_hz());
 	while (n < HARNESS_WINDOWS_MAX && (n < WINDOWS_MIN || rte_rdtsc() < end)) {
+		long before = switches();
+
 		w[n].frame_before = harness_frame();
 		start = rte_rdtsc_precise();
 		ops = fn(arg);
 		w[n].value = (double)(rte_rdtsc_precise() - start);
 		w[n].frame_after = harness_frame();
+		w[n].preempted = switches() != before;
 		if (ops == 0) {
 			if (rte_rdtsc() >= end)
 				break;

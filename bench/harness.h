@@ -8,8 +8,9 @@
  * A measurement is many short windows, each between two runs of a fixed loop of
  * dependent multiplications and additions on the same core. That loop touches no
  * memory, so it takes the same time whenever the core is ours alone; a window with a
- * slower loop at either end was disturbed and is kept apart. The result is the median
- * of the clean windows, their least and greatest, and how many there were.
+ * slower loop at either end was disturbed and is kept apart, and so is one in which the
+ * kernel gave the CPU to someone else. The result is the median of the clean windows,
+ * their least and greatest, and how many there were.
  */
 
 #include <stdbool.h>
@@ -25,6 +26,7 @@ struct harness_window {
 	double value; /**< what was measured */
 	uint64_t frame_before; /**< TSC cycles of the frame loops */
 	uint64_t frame_after;
+	bool preempted; /**< the thread lost its CPU meanwhile */
 	bool clean; /**< set by harness_classify() */
 };
 

@@ -33,8 +33,7 @@ static void
 test_classify(void **state)
 {
 	struct harness_window w[] = {
-		{10, 1000, 1010, false}, {11, 1000, 1060, false}, {12, 1100, 1000, false},
-		{13, 1049, 1001, false}, {90, 5000, 9000, false},
+		{10, 1000, 1010}, {11, 1000, 1060}, {12, 1100, 1000}, {13, 1049, 1001}, {90, 5000, 9000},
 	};
 
 	(void)state;
@@ -43,6 +42,9 @@ test_classify(void **state)
 	assert_false(w[1].clean);
 	assert_false(w[2].clean);
 	assert_true(w[3].clean);
+	w[0].preempted = true;
+	assert_int_equal(harness_classify(w, 5, 1000), 1);
+	w[0].preempted = false;
 	/* A window's own loops can show that the calibration was disturbed. */
 	w[0].frame_before = 900;
 	assert_int_equal(harness_classify(w, 5, 1000), 0);
@@ -52,7 +54,7 @@ static void
 test_summary(void **state)
 {
 	struct harness_window w[] = {
-		{30, 0, 0, true}, {10, 0, 0, true}, {1, 0, 0, false}, {20, 0, 0, true}, {99, 0, 0, false},
+		{30, .clean = true}, {10, .clean = true}, {1}, {20, .clean = true}, {99},
 	};
 	struct harness_result r = harness_summary(w, 5);
 
