@@ -88,7 +88,7 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 	DEFAULT(b->sdap.dl_header, AP_CFG_ON);
 	DEFAULT(b->pdcp.sn_bits, 18);
 	DEFAULT(b->pdcp.t_reordering_ms, 40);
-	DEFAULT(b->pdcp.reorder_slots, 4096);
+	DEFAULT(b->pdcp.reorder_slots, 131072);
 	DEFAULT(b->rlc.sn_bits, 12);
 	DEFAULT(b->rlc.t_reassembly_ms, 35);
 	DEFAULT(b->rlc.queue_sdus, 8192);

@@ -114,7 +114,7 @@ struct ap_cfg_bearer {
 		uint32_t t_reordering_ms; /**< default 40 */
 		bool reorder_at_once; /**< t-Reordering 0: expires at once */
 		bool out_of_order; /**< outOfOrderDelivery */
-		uint32_t reorder_slots; /**< COUNTs the reordering buffer spans, power of 2, default 4096 */
+		uint32_t reorder_slots; /**< COUNTs the reordering buffer spans, power of 2, default the window */
 	} pdcp;
 	struct ap_cfg_bearer_rlc {
 		enum ap_cfg_rlc_mode mode;

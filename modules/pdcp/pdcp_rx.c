@@ -32,7 +32,7 @@ pdcp_rx_init(struct pdcp_rx *e, const struct pdcp_rx_cfg *cfg)
 							     : PDCP_DRB_18;
 	uint32_t window = window_size(format);
 	uint32_t slots = cfg->reorder_slots ? cfg->reorder_slots
-					    : RTE_MIN(window, PDCP_REORDER_SLOTS_DEFAULT);
+					    : window;
 
 	if (pdcp_sn_bits(format) != cfg->pdcp_SN_Size || !rte_is_power_of_2(slots) ||
 	    slots > window || cfg->rb_identity < 1 || cfg->rb_identity > 32 ||
@@ -193,6 +193,22 @@ t_reordering_start(struct pdcp_rx *e, uint64_t now_ns, const struct pdcp_rx_sink
 		e->deadline_ns = now_ns + e->t_Reordering_ns;
 }
 
+/** Puts the SDU into the reception buffer, or delivers it with outOfOrderDelivery. */
+static void
+store(struct pdcp_rx *e, struct rte_mbuf *m, struct rte_mbuf **slot, const struct pdcp_rx_sink *sink)
+{
+	if (e->sec.mac_i_len)
+		ap_pkt_trim(m, e->sec.mac_i_len);
+	m = ap_pkt_strip(m, (uint16_t)pdcp_hdr_len(e->format));
+	if (e->outOfOrderDelivery) {
+		*slot = DELIVERED;
+		sink->deliver(sink->arg, &m, 1);
+		return;
+	}
+	*slot = m;
+	e->held++;
+}
+
 /** §5.2.2.1 from the determined RCVD_COUNT on, for a PDU that passed integrity verification. */
 static void
 data_pdu(struct pdcp_rx *e, struct rte_mbuf *m, uint64_t RCVD_COUNT, uint64_t now_ns,
@@ -208,28 +224,20 @@ data_pdu(struct pdcp_rx *e, struct rte_mbuf *m, uint64_t RCVD_COUNT, uint64_t no
 		return;
 	}
 	if (RCVD_COUNT - e->RX_DELIV > e->slot_mask) {
+		/* Received but lost here. The state moves on, or t-Reordering would never close the
+		 * gap in front of it. */
 		drop(sink, PDCP_RX_REORDER_FULL, m);
-		return;
-	}
-	if (*slot != NULL) {
+	} else if (*slot != NULL) {
 		drop(sink, PDCP_RX_DUPLICATE, m);
 		return;
+	} else {
+		/* store the resulting PDCP SDU in the reception buffer;
+		 * if outOfOrderDelivery is configured: deliver it to upper layers */
+		store(e, m, slot, sink);
 	}
-	/* store the resulting PDCP SDU in the reception buffer */
-	if (e->sec.mac_i_len)
-		ap_pkt_trim(m, e->sec.mac_i_len);
-	m = ap_pkt_strip(m, (uint16_t)pdcp_hdr_len(e->format));
-	*slot = m;
-	e->held++;
 	/* if RCVD_COUNT >= RX_NEXT: update RX_NEXT to RCVD_COUNT + 1 */
 	if (RCVD_COUNT >= e->RX_NEXT)
 		e->RX_NEXT = RCVD_COUNT + 1;
-	/* if outOfOrderDelivery is configured: deliver the resulting PDCP SDU to upper layers */
-	if (e->outOfOrderDelivery) {
-		*slot = DELIVERED;
-		e->held--;
-		sink->deliver(sink->arg, &m, 1);
-	}
 	/* if RCVD_COUNT = RX_DELIV: deliver all stored PDCP SDU(s) with consecutively associated
 	 * COUNT value(s) starting from COUNT = RX_DELIV; update RX_DELIV */
 	if (RCVD_COUNT == e->RX_DELIV)

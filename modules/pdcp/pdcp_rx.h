@@ -29,7 +29,6 @@
 
 #define PDCP_T_REORDERING_INFINITY UINT32_MAX
 #define PDCP_NO_DEADLINE UINT64_MAX
-#define PDCP_REORDER_SLOTS_DEFAULT 4096 /**< most slots unless configured */
 
 /** Why a PDU is dropped; indexes the node's counters. */
 enum pdcp_rx_drop {
@@ -52,7 +51,7 @@ struct pdcp_rx_cfg {
 	bool integrityProtection; /**< DRB with MAC-I */
 	bool outOfOrderDelivery;
 	uint32_t t_Reordering; /**< ms, 0..3000 or PDCP_T_REORDERING_INFINITY */
-	uint32_t reorder_slots; /**< power of two ≤ Window_Size; 0: Window_Size, 4096 at most */
+	uint32_t reorder_slots; /**< power of two ≤ Window_Size; 0: Window_Size */
 	uint8_t rb_identity; /**< srb-Identity or drb-Identity, 1..32 */
 	uint8_t sdap_hdr_len; /**< SDAP header in front of the SDU, 0 or 1 B: is in clear */
 	enum l2_direction direction;

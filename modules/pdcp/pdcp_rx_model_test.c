@@ -71,12 +71,15 @@ model_receive(uint32_t count, uint64_t now)
 		c += 2 * m.window;
 	while (c >= m.RX_DELIV + m.window)
 		c -= 2 * m.window;
-	if (c < m.RX_DELIV || c >= m.RX_DELIV + m.slots || m.received[c])
+	if (c < m.RX_DELIV || m.received[c])
 		return;
-	m.received[c] = m.stored[c] = 1;
-	m.sdu[c] = count;
-	if (m.ooo)
-		m.out[m.nb_out++] = count;
+	/* Beyond the slots the SDU is lost, but the state knows that it came. */
+	if (c < m.RX_DELIV + m.slots) {
+		m.received[c] = m.stored[c] = 1;
+		m.sdu[c] = count;
+		if (m.ooo)
+			m.out[m.nb_out++] = count;
+	}
 	if (c >= m.RX_NEXT)
 		m.RX_NEXT = c + 1;
 	while (m.stored[m.RX_DELIV])
