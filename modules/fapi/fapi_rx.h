@@ -15,7 +15,7 @@
 #include "modules/fapi/fapi_reassembly.h"
 #include "modules/l2/l2.h"
 
-#define FAPI_REASSEMBLY_NS 5000000ULL /**< default time a message may take to arrive whole */
+#define FAPI_REASSEMBLY_NS 50000000ULL /**< default time a message may take to arrive whole; with traffic FAPI_OVERTAKEN is faster */
 
 struct ap_copier;
 
