@@ -2,7 +2,8 @@
 #include "core/meta.h"
 #include "modules/gen/gen_impl.h"
 
-#define PREFETCH_AHEAD 4
+#define PREFETCH_MBUF 8
+#define PREFETCH_DATA 4
 
 static uint32_t
 next_size(struct gen_tx *tx)
@@ -119,14 +120,29 @@ finish_ip4(const struct gen_flow *f, uint8_t *l3, uint32_t bytes)
 /** Lengths of an IPv6 packet and the UDP checksum it must have (RFC 8200 §8.1). */
 static inline void
 finish_ip6(const struct gen *g, const struct gen_flow *f, uint8_t *l3, uint32_t bytes,
-	   const struct gen_test *t)
+	   uint32_t pattern)
 {
 	uint32_t upper = bytes - IP6_HDR_BYTES;
-	uint16_t checksum = (uint16_t)~ip_sum_fold(gen_udp6_sum(g, f, upper, t));
+	const uint8_t *test = l3 + IP6_HDR_BYTES + UDP_HDR_BYTES;
+	uint16_t checksum = (uint16_t)~ip_sum_fold(gen_udp6_sum(g, f, upper, test, pattern));
 
 	ip_put16(l3 + 4, (uint16_t)upper);
 	ip_put16(l3 + IP6_HDR_BYTES + 4, (uint16_t)upper);
 	put_memory16(l3 + IP6_HDR_BYTES + 6, checksum ? checksum : 0xffff);
+}
+
+/** What comes back to the pool was last written by the lcore that freed it. */
+static inline void
+prefetch_ahead(struct rte_mbuf **pkts, uint16_t i, uint16_t n)
+{
+	if (i + PREFETCH_MBUF < n)
+		rte_prefetch0_write(pkts[i + PREFETCH_MBUF]);
+	if (i + PREFETCH_DATA < n) {
+		uint8_t *p = (uint8_t *)pkts[i + PREFETCH_DATA]->buf_addr + RTE_PKTMBUF_HEADROOM;
+
+		rte_prefetch0_write(p);
+		rte_prefetch0_write(p + RTE_CACHE_LINE_SIZE);
+	}
 }
 
 /** `ipv6` is a constant at each call, so that each version gets a loop of its own. */
@@ -137,8 +153,7 @@ build(struct gen *g, struct rte_mbuf **pkts, uint16_t n, uint64_t now, bool ipv6
 	const uint32_t l2 = g->l2_bytes;
 	const uint32_t test_at = l2 + (ipv6 ? IP6_HDR_BYTES : IP4_HDR_BYTES) + UDP_HDR_BYTES;
 	const uint32_t payload_at = test_at + GEN_TEST_BYTES;
-	/* Payload is copied by whole aligned blocks; headers then overwrite the first one's start.
-	 */
+	/* Payload is copied by whole aligned blocks, the headers over the start of the first. */
 	const uint32_t body_at = payload_at / GEN_BLOCK * GEN_BLOCK;
 	const uint32_t stream = (uint32_t)g->cfg.stream << GEN_FLOW_BITS;
 
@@ -148,7 +163,6 @@ build(struct gen *g, struct rte_mbuf **pkts, uint16_t n, uint64_t now, bool ipv6
 		uint64_t seq = tx->seq[flow]++;
 		uint32_t variant = (uint32_t)(seq + flow) % GEN_VARIANTS * GEN_BLOCK;
 		struct gen_test t = {
-		    .magic = GEN_MAGIC,
 		    .flow = stream | flow,
 		    .seq = seq,
 		    .tx_ns = now,
@@ -157,21 +171,20 @@ build(struct gen *g, struct rte_mbuf **pkts, uint16_t n, uint64_t now, bool ipv6
 		};
 		uint8_t *p;
 
-		if (i + PREFETCH_AHEAD < n)
-			rte_prefetch0_write(rte_pktmbuf_mtod(pkts[i + PREFETCH_AHEAD], void *));
+		prefetch_ahead(pkts, i, n);
 		p = packet_init(pkts[i], g->rearm, l2 + bytes, f->qfi);
 		time_packet(tx, pkts[i], now);
-		t.check = gen_test_check(&t, g->check_seed);
 		gen_copy(p + body_at, g->pattern + variant, l2 + bytes - body_at);
+		/* Only bare IPv4 has payload in the first block; its headers take 28 bytes. */
 		if (body_at)
-			memcpy(p, f->head, sizeof(f->head));
+			*(gen_block *)p = *(const gen_block *)f->head;
 		else
 			memcpy(p, f->head, GEN_BLOCK / 2);
+		gen_test_encode(p + test_at, &t, g->check_seed);
 		if (ipv6)
-			finish_ip6(g, f, p + l2, bytes, &t);
+			finish_ip6(g, f, p + l2, bytes, t.pattern);
 		else
 			finish_ip4(f, p + l2, bytes);
-		memcpy(p + test_at, &t, sizeof(t));
 	}
 }
 

@@ -41,7 +41,7 @@ ip4_holds(const uint8_t *ip, uint32_t bytes, const struct gen_flow *f)
 /** IPv6 and UDP header. The payload's share of the checksum follows from its place. */
 static inline bool
 ip6_holds(const struct gen *g, const uint8_t *ip, uint32_t bytes, const struct gen_flow *f,
-	  const struct gen_test *t)
+	  uint32_t pattern)
 {
 	const uint8_t *udp = ip + IP6_HDR_BYTES, *sent = f->head + g->l2_bytes;
 	uint32_t upper = bytes - IP6_HDR_BYTES;
@@ -50,7 +50,8 @@ ip6_holds(const struct gen *g, const uint8_t *ip, uint32_t bytes, const struct g
 	memcpy(&checksum, udp + 6, sizeof(checksum));
 	return ip_get16(ip + 4) == upper && ip_get16(udp + 4) == upper && ip[6] == IP_PROTO_UDP &&
 	       memcmp(ip + 8, sent + 8, IP6_HDR_BYTES - 8 + 4) == 0 &&
-	       ip_sum_fold(gen_udp6_sum(g, f, upper, t) + checksum) == 0xffff &&
+	       ip_sum_fold(gen_udp6_sum(g, f, upper, udp + UDP_HDR_BYTES, pattern) + checksum) ==
+		   0xffff &&
 	       /* What a router may change is under no checksum. */
 	       ip[0] >> 4 == 6 && (g->cfg.routed || (memcmp(ip, sent, 4) == 0 && ip[7] == sent[7]));
 }
@@ -64,20 +65,21 @@ intact(const struct gen *g, const struct rte_mbuf *m, const uint8_t *p, uint32_t
 	const uint32_t payload_at = l2 + ip_bytes + UDP_HDR_BYTES + GEN_TEST_BYTES;
 	const struct gen_flow *f;
 	uint32_t flow, payload_bytes;
+	enum gen_test_is is;
 
 	if (unlikely(m->pkt_len < payload_at ||
 		     (l2 && ip_get16(p + ETH_HDR_BYTES - 2) != ip_eth_type(ipv6 ? 6 : 4))))
 		return false;
-	memcpy(t, p + payload_at - GEN_TEST_BYTES, sizeof(*t));
+	is = gen_test_decode(p + payload_at - GEN_TEST_BYTES, t, g->check_seed);
 	flow = t->flow & ((1u << GEN_FLOW_BITS) - 1);
 	payload_bytes = m->pkt_len - payload_at;
-	if (unlikely(t->magic != GEN_MAGIC || t->check != gen_test_check(t, g->check_seed) ||
-		     t->flow >> GEN_FLOW_BITS != g->cfg.stream || flow >= g->cfg.flows ||
-		     t->ip_bytes != m->pkt_len - l2 ||
+	if (unlikely(is != GEN_TEST_INTACT || t->flow >> GEN_FLOW_BITS != g->cfg.stream ||
+		     flow >= g->cfg.flows || t->ip_bytes != m->pkt_len - l2 ||
 		     t->pattern + payload_bytes > GEN_PATTERN_BYTES))
 		return false;
 	f = &g->flows[flow];
-	if (ipv6 ? !ip6_holds(g, p + l2, t->ip_bytes, f, t) : !ip4_holds(p + l2, t->ip_bytes, f))
+	if (ipv6 ? !ip6_holds(g, p + l2, t->ip_bytes, f, t->pattern)
+		 : !ip4_holds(p + l2, t->ip_bytes, f))
 		return false;
 	if (likely(m->nb_segs == 1))
 		return gen_same(p + payload_at, g->pattern + t->pattern, payload_bytes);
@@ -89,14 +91,14 @@ static bool
 marked(const struct gen *g, const uint8_t *p, uint32_t len, uint32_t l2, uint32_t ip_bytes)
 {
 	uint32_t udp_at = l2 + ip_bytes;
-	struct gen_test t = {0};
+	enum gen_test_is is = GEN_TEST_OTHER;
+	struct gen_test t;
 
 	if (len >= udp_at + UDP_HDR_BYTES + GEN_TEST_BYTES)
-		memcpy(&t, p + udp_at + UDP_HDR_BYTES, sizeof(t));
-	if (t.magic == GEN_MAGIC)
+		is = gen_test_decode(p + udp_at + UDP_HDR_BYTES, &t, g->check_seed);
+	if (is != GEN_TEST_OTHER)
 		/* Another stream's intact header is another generator's packet. */
-		return t.flow >> GEN_FLOW_BITS == g->cfg.stream ||
-		       t.check != gen_test_check(&t, g->check_seed);
+		return is == GEN_TEST_CHANGED || t.flow >> GEN_FLOW_BITS == g->cfg.stream;
 	return len >= udp_at + UDP_HDR_BYTES && memcmp(p + udp_at, &g->flows[0].ports, 4) == 0;
 }
 

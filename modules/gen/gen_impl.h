@@ -107,19 +107,20 @@ struct gen_rate gen_rate_decode(uint64_t word);
 /**
  * Sum of a UDP datagram of `f` over IPv6 with its pseudo header, checksum field not included.
  * The payload need not be read: its sum follows from its place in the pattern.
+ * @param test test header as it stands in the packet
  */
 static inline uint64_t
-gen_udp6_sum(const struct gen *g, const struct gen_flow *f, uint32_t udp_bytes,
-	     const struct gen_test *t)
+gen_udp6_sum(const struct gen *g, const struct gen_flow *f, uint32_t udp_bytes, const uint8_t *test,
+	     uint32_t pattern)
 {
-	uint32_t payload_bytes = udp_bytes - UDP_HDR_BYTES - GEN_TEST_BYTES;
-	uint32_t from = t->pattern / 2, to = (t->pattern + payload_bytes) / 2;
+	uint32_t end = pattern + udp_bytes - UDP_HDR_BYTES - GEN_TEST_BYTES;
 	uint64_t sum = f->sum + 2 * (uint64_t)rte_cpu_to_be_16((uint16_t)udp_bytes);
 
-	sum += g->pattern_sums[to] - g->pattern_sums[from];
-	if (payload_bytes % 2)
-		sum += g->pattern[t->pattern + payload_bytes - 1];
-	return ip_sum_words(sum, t, sizeof(*t) / 4);
+	/* A payload starts at an even offset. */
+	sum += g->pattern_sums[end / 2] - g->pattern_sums[pattern / 2];
+	if (end % 2)
+		sum += ip_sum(0, &g->pattern[end - 1], 1);
+	return ip_sum_words(sum, test, GEN_TEST_BYTES / 4);
 }
 
 /* --- gen_tables.c: control thread ------------------------------------------------------------- */

@@ -158,7 +158,7 @@ gen_replay_crc(uint32_t crc, const uint8_t *p, uint32_t len)
 		uint64_t word;
 
 		memcpy(&word, p, sizeof(word));
-		crc = rte_hash_crc_8byte(word, crc);
+		crc = gen_crc(crc, word);
 	}
 	for (; len > 0; len--)
 		crc = rte_hash_crc_1byte(*p++, crc);
