@@ -31,8 +31,7 @@ pdcp_rx_init(struct pdcp_rx *e, const struct pdcp_rx_cfg *cfg)
 				  : cfg->pdcp_SN_Size == 12 ? PDCP_DRB_12
 							     : PDCP_DRB_18;
 	uint32_t window = window_size(format);
-	uint32_t slots = cfg->reorder_slots ? cfg->reorder_slots
-					    : window;
+	uint32_t slots = cfg->reorder_slots ? cfg->reorder_slots : window;
 
 	if (pdcp_sn_bits(format) != cfg->pdcp_SN_Size || !rte_is_power_of_2(slots) ||
 	    slots > window || cfg->rb_identity < 1 || cfg->rb_identity > 32 ||
@@ -195,7 +194,8 @@ t_reordering_start(struct pdcp_rx *e, uint64_t now_ns, const struct pdcp_rx_sink
 
 /** Puts the SDU into the reception buffer, or delivers it with outOfOrderDelivery. */
 static void
-store(struct pdcp_rx *e, struct rte_mbuf *m, struct rte_mbuf **slot, const struct pdcp_rx_sink *sink)
+store(struct pdcp_rx *e, struct rte_mbuf *m, struct rte_mbuf **slot,
+      const struct pdcp_rx_sink *sink)
 {
 	if (e->sec.mac_i_len)
 		ap_pkt_trim(m, e->sec.mac_i_len);

@@ -12,7 +12,7 @@
  *
  * The reception buffer is a table indexed by COUNT modulo its size. A table smaller
  * than Window_Size is allowed; a PDU inside the window that it has no place for is
- * dropped and counted.
+ * dropped and counted, yet RX_NEXT moves past it, so that t-Reordering closes the gap.
  *
  * Owner: the lcore of the pdcp_rx node. The caller owns the clock.
  */

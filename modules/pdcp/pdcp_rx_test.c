@@ -340,6 +340,15 @@ small_table_is_named(void **state)
 	expect(8, 100, 101, 102, 103, 104, 105, 106, 107);
 	receive(&e, 0, 108);
 	expect(1, 108);
+	/* A jump far beyond the table does not stall the bearer. */
+	receive(&e, 0, 1000);
+	receive(&e, 0, 111);
+	assert_int_equal(drops[PDCP_RX_REORDER_FULL], 2);
+	pdcp_rx_expire(&e, 50 * MS, &sink);
+	expect(1, 111);
+	receive(&e, 50 * MS, 1001);
+	expect(1, 1001);
+	assert_false(e.running);
 	stop(&e);
 }
 
