@@ -91,6 +91,13 @@ ap_account_total(const struct ap_plan *p, struct ap_account *total, struct ap_er
 				     c->out->name, c->out->inst->used, c->in->inst->in, held);
 		}
 	}
+	for (unsigned i = 0; i < p->nb_queues; i++) {
+		uint64_t held = p->queues[i].held(p->queues[i].from->inst);
+
+		/* The node before the queue has counted them as used. */
+		total->held += held;
+		total->tx -= held;
+	}
 	if (total->rx != total->tx + total->held + total->drops) {
 		total->balanced = false;
 		ap_error_set(err,
@@ -122,12 +129,16 @@ ap_account_print(const struct ap_plan *p, FILE *f)
 
 		ap_account_node(p->nodes[i], &r);
 		pkts = RTE_MAX(r.in + r.made, 1UL);
-		fprintf(f,
-			"%-38s %-15s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %8" PRIu64
-			" %8.1f %8.1f%s\n",
+		fprintf(f, "%-38s %-15s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %8" PRIu64,
 			r.node->name, r.node->lcore->cfg->name, r.in + r.made, r.out + r.used,
-			r.drops, r.held, r.calls ? (double)r.objs / (double)r.calls : 0.0,
-			(double)r.cycles / (double)pkts, r.balanced ? "" : "  UNBALANCED");
+			r.drops, r.held);
+		/* A source that mostly finds nothing spends its cycles on polling, not on packets. */
+		if (r.objs < r.calls)
+			fprintf(f, "   mostly idle");
+		else if (r.calls)
+			fprintf(f, " %8.1f %8.1f", (double)r.objs / (double)r.calls,
+				(double)r.cycles / (double)pkts);
+		fprintf(f, "%s\n", r.balanced ? "" : "  UNBALANCED");
 	}
 	for (unsigned i = 0; i < p->nb_nodes; i++)
 		print_drops(p->nodes[i]->inst, f);

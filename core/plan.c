@@ -125,15 +125,14 @@ ap_plan_link(struct ap_plan_node *from, uint8_t edge, struct ap_plan_node *to)
 }
 
 int
-ap_plan_queue(struct ap_plan *p, struct ap_plan_node *from, struct ap_plan_node *to,
-	      const char *name)
+ap_plan_queue(struct ap_plan *p, const struct ap_plan_queue *q)
 {
 	struct ap_plan_queue *queues = grow(p->queues, p->nb_queues, sizeof(*queues));
 
 	if (queues == NULL)
 		return -ENOMEM;
 	p->queues = queues;
-	p->queues[p->nb_queues++] = (struct ap_plan_queue){from, to, name};
+	p->queues[p->nb_queues++] = *q;
 	return 0;
 }
 

@@ -65,6 +65,7 @@ struct ap_plan_queue {
 	struct ap_plan_node *from;
 	struct ap_plan_node *to;
 	const char *name;
+	uint64_t (*held)(const struct ap_node *from); /**< packets waiting; exact once workers stopped */
 };
 
 struct ap_plan {
@@ -102,9 +103,8 @@ struct ap_plan_node *ap_plan_add_port(struct ap_plan *p, const char *role, const
 /** Joins edge `edge` of `from` to `to`. */
 void ap_plan_link(struct ap_plan_node *from, uint8_t edge, struct ap_plan_node *to);
 
-/** Records a queue for the drawing. @return 0 or -ENOMEM. */
-int ap_plan_queue(struct ap_plan *p, struct ap_plan_node *from, struct ap_plan_node *to,
-		  const char *name);
+/** Records a queue for the drawing and the books. @return 0 or -ENOMEM. */
+int ap_plan_queue(struct ap_plan *p, const struct ap_plan_queue *q);
 
 /** @return node `role.node`, or NULL. */
 struct ap_plan_node *ap_plan_find(const struct ap_plan *p, const char *name);

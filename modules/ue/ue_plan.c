@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "modules/rlc/rlc_tx.h"
 #include "modules/ue/ue.h"
 
 #define EDGE_REPLY 1 /* of port_rx: answers to ARP and neighbour solicitations */
@@ -55,6 +56,18 @@ plan_carriers(struct ap_plan *p, const struct ap_cfg_ue *ue, struct ap_plan_node
 	return 0;
 }
 
+/** SDUs between rlc_tx, which has let them go, and mac_slot. */
+static uint64_t
+queued(const struct ap_node *rlc_tx)
+{
+	const struct l2 *l2 = rlc_tx->role;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < l2->nb_bearers; i++)
+		sum += rlc_tx_held(&l2->rlc_tx[i]);
+	return sum;
+}
+
 int
 ue_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 {
@@ -92,5 +105,5 @@ ue_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 				    "%s: ue %s: the PHY port's framing must be raw, the user "
 				    "port's ethernet or ip",
 				    p->cfg->path, ue->name);
-	return ap_plan_queue(p, rlc_tx, slot, "RLC queues");
+	return ap_plan_queue(p, &(struct ap_plan_queue){rlc_tx, slot, "RLC queues", queued});
 }
