@@ -32,6 +32,31 @@ gather_close(struct mac_build *b)
 	return true;
 }
 
+static inline uint16_t
+gather_run(struct mac_build *b, struct rte_mbuf **in, uint16_t nb)
+{
+	uint8_t *dst = b->dst;
+	uint32_t room = b->room;
+	uint16_t i;
+
+	for (i = 0; i < nb; i++) {
+		struct rte_mbuf *m = in[i];
+		uint32_t need = mac_build_plain(m, room);
+		uint32_t len = m->pkt_len;
+
+		mac_build_prefetch(in, i, nb, 2);
+		if (unlikely(need == 0))
+			break;
+		mac_subheader_put(dst, ap_meta(m)->lcid, len);
+		mac_build_copy(dst + need - len, rte_pktmbuf_mtod(m, const void *), len);
+		dst += need;
+		room -= need;
+	}
+	b->dst = dst;
+	b->room = room;
+	return i;
+}
+
 static inline bool
 gather_whole(struct mac_build *b, struct rte_mbuf **m, uint32_t len, uint32_t hl)
 {
@@ -115,6 +140,8 @@ gather_pad(struct mac_build *b, uint32_t bytes, struct mac_build_run *run)
 }
 
 static const struct mac_build_ops gather_ops = {
+    .run = gather_run,
+    .copies = true,
     .open = gather_open,
     .whole = gather_whole,
     .across = gather_across,

@@ -30,6 +30,36 @@ scatter_close(struct mac_build *b)
 	return true;
 }
 
+/* State in registers: nothing here but the mbufs themselves is written per PDU. */
+static inline uint16_t
+scatter_run(struct mac_build *b, struct rte_mbuf **in, uint16_t nb)
+{
+	struct rte_mbuf **link = b->link;
+	uint32_t room = b->room;
+	uint16_t i;
+
+	for (i = 0; i < nb; i++) {
+		struct rte_mbuf *m = in[i];
+		uint32_t need = mac_build_plain(m, room);
+		uint32_t hl = need - m->pkt_len;
+
+		mac_build_prefetch(in, i, nb, 1);
+		if (unlikely(need == 0 || !ap_seg_writable(m) || m->data_off < hl))
+			break;
+		m->data_off = (uint16_t)(m->data_off - hl);
+		mac_subheader_put(rte_pktmbuf_mtod(m, uint8_t *), ap_meta(m)->lcid, need - hl);
+		m->data_len = (uint16_t)need;
+		m->pkt_len = need;
+		room -= need;
+		*link = m;
+		link = &m->next;
+	}
+	b->link = link;
+	b->room = room;
+	b->segs += i;
+	return i;
+}
+
 static const struct mac_build_ops scatter_ops;
 
 static inline bool
@@ -58,6 +88,7 @@ scatter_pad(struct mac_build *b, uint32_t bytes, struct mac_build_run *run)
 }
 
 static const struct mac_build_ops scatter_ops = {
+    .run = scatter_run,
     .open = scatter_open,
     .whole = scatter_whole,
     .across = scatter_across,

@@ -9,6 +9,8 @@
  * the walk exists four times in the program and has no call through a pointer.
  */
 
+#include <string.h>
+
 #include <rte_prefetch.h>
 
 #include "codec/mac.h"
@@ -22,6 +24,11 @@
  * there the walk frees. false: a pool ran dry, the TB is to be abandoned.
  */
 struct mac_build_ops {
+	/**
+	 * The common case in a tight loop, or NULL: takes plain PDUs from the front (no flags,
+	 * one segment, and the open fragment has more room than they need). @return how many.
+	 */
+	uint16_t (*run)(struct mac_build *b, struct rte_mbuf **in, uint16_t nb);
 	/** Prepares an empty fragment of b->open_bytes. */
 	bool (*open)(struct mac_build *b);
 	/** Appends subheader (hl) and PDU (len) to the open fragment, which has room for both. */
@@ -36,6 +43,7 @@ struct mac_build_ops {
 	bool (*pad)(struct mac_build *b, uint32_t bytes, struct mac_build_run *run);
 	/** Readies b->head: pkt_len and nb_segs right. */
 	bool (*close)(struct mac_build *b);
+	bool copies; /**< what run() took is to be freed */
 	unsigned data_lines; /**< lines of each SDU to fetch ahead */
 };
 
@@ -159,36 +167,65 @@ mac_build_prefetch(struct rte_mbuf **in, uint16_t i, uint16_t nb, unsigned data_
 	}
 }
 
+/** Bytes of a plain PDU with its subheader, 0 when it needs the general way. */
+static __rte_always_inline uint32_t
+mac_build_plain(struct rte_mbuf *m, uint32_t room)
+{
+	uint32_t len = m->pkt_len;
+	uint32_t need = len + mac_subheader_len(len);
+
+	if (unlikely(ap_meta(m)->flags || m->nb_segs != 1 || len == 0 || need >= room))
+		return 0;
+	return need;
+}
+
+/** One mbuf of any kind. @return drop or MAC_BUILD_OK. */
+static __rte_always_inline int
+mac_build_one(struct mac_build *b, struct rte_mbuf **m, struct mac_build_run *run,
+	      const struct mac_build_ops *ops)
+{
+	uint8_t flags = ap_meta(*m)->flags;
+	uint32_t len = (*m)->pkt_len;
+	uint32_t hl = mac_subheader_len(len);
+
+	if (flags & AP_M_TIMED)
+		b->oldest_ns = RTE_MIN(b->oldest_ns, ap_ext(*m)->enter_ns);
+	if (unlikely(flags & (AP_M_TB_START | AP_M_TB_END)))
+		return mac_build_mark(b, m, flags & AP_M_TB_START, run, ops);
+	if (unlikely(len + hl >= b->room || len == 0))
+		return mac_build_slow(b, m, len, hl, run, ops);
+	if (likely(ops->whole(b, m, len, hl))) {
+		b->room -= len + hl;
+		return MAC_BUILD_OK;
+	}
+	mac_build_abandon(b, run->why, run);
+	return (int)run->why;
+}
+
 static __rte_always_inline void
 mac_build_walk(struct mac_build *b, struct rte_mbuf **in, uint16_t nb, struct mac_build_run *run,
 	       const struct mac_build_ops *ops)
 {
-	const uint8_t marks = AP_M_TB_START | AP_M_TB_END;
 	uint16_t nb_free = 0;
 
 	for (uint16_t i = 0; i < nb; i++) {
-		struct rte_mbuf *m = in[i];
-		uint8_t flags = ap_meta(m)->flags;
-		uint32_t len = m->pkt_len;
-		uint32_t hl = mac_subheader_len(len);
+		struct rte_mbuf *m;
 		int bad;
 
-		mac_build_prefetch(in, i, nb, ops->data_lines);
-		if (flags & AP_M_TIMED)
-			b->oldest_ns = RTE_MIN(b->oldest_ns, ap_ext(m)->enter_ns);
-		if (unlikely(flags & marks))
-			bad = mac_build_mark(b, &m, flags & AP_M_TB_START, run, ops);
-		else if (likely(len + hl < b->room && len)) {
-			bad = MAC_BUILD_OK;
-			if (likely(ops->whole(b, &m, len, hl)))
-				b->room -= len + hl;
-			else {
-				mac_build_abandon(b, run->why, run);
-				bad = (int)run->why;
-			}
-		} else {
-			bad = mac_build_slow(b, &m, len, hl, run, ops);
+		if (ops->run && b->head) {
+			uint16_t k = ops->run(b, in + i, (uint16_t)(nb - i));
+
+			if (ops->copies && nb_free < i)
+				memmove(in + nb_free, in + i, k * sizeof(*in));
+			if (ops->copies)
+				nb_free = (uint16_t)(nb_free + k);
+			i = (uint16_t)(i + k);
+			if (i == nb)
+				break;
 		}
+		mac_build_prefetch(in, i, nb, ops->data_lines);
+		m = in[i];
+		bad = mac_build_one(b, &m, run, ops);
 		if (unlikely(bad != MAC_BUILD_OK)) {
 			run->drops[bad]++;
 			run->in_drops++;
