@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+
+#include "codec/nfapi.h"
+#include "core/meta.h"
+#include "modules/fapi/fapi_tx.h"
+#include "modules/phy/phy.h"
+
+#define HOLD_FRAMES 16384
+#define RNTI 0x4601
+
+static bool
+probability(double p)
+{
+	return p >= 0 && p <= 1;
+}
+
+static bool
+cfg_ok(const struct phy_cfg *c)
+{
+	const struct phy_impair *i = &c->impair;
+
+	if (c->numerology > 4 || c->carriers < 1 || c->carriers > PHY_CARRIERS_MAX)
+		return false;
+	if (!probability(i->tb_loss) || !probability(i->frame_loss) || !probability(i->duplicate) ||
+	    !probability(i->reorder) || !(i->bit_error_rate >= 0 && i->bit_error_rate <= 0.5))
+		return false;
+	if (c->frame_bytes > UINT16_MAX || fapi_frag_payload(c->frame_bytes) == 0)
+		return false;
+	if (c->pool == NULL ||
+	    rte_pktmbuf_data_room_size(c->pool) < c->frame_bytes + RTE_PKTMBUF_HEADROOM)
+		return false;
+	for (unsigned k = 0; k < c->carriers; k++) {
+		const struct phy_carrier_cfg *one = &c->carrier[k];
+
+		if (one->nb_tb_bytes < 1 || one->nb_tb_bytes > PHY_TB_SIZES_MAX)
+			return false;
+		for (unsigned s = 0; s < one->nb_tb_bytes; s++)
+			if (one->tb_bytes[s] > fapi_tb_max(c->frame_bytes))
+				return false;
+	}
+	return rte_is_power_of_2(c->hold_frames);
+}
+
+int
+phy_init(struct phy *p, const struct phy_cfg *cfg)
+{
+	p->cfg = *cfg;
+	if (p->cfg.rnti == 0)
+		p->cfg.rnti = RNTI;
+	if (p->cfg.ethertype == 0)
+		p->cfg.ethertype = NFAPI_ETHERTYPE;
+	if (p->cfg.frame_bytes == 0)
+		p->cfg.frame_bytes = FAPI_FRAME_BYTES;
+	if (p->cfg.hold_frames == 0)
+		p->cfg.hold_frames = HOLD_FRAMES;
+	if (!cfg_ok(&p->cfg))
+		return -EINVAL;
+	atomic_store(&p->limit, cfg->slots ? cfg->slots : PHY_SLOTS_FOREVER);
+	for (uint32_t side = 0; side < PHY_SIDES; side++)
+		if (phy_path_init(p, side) != 0) {
+			phy_fini(p);
+			return -ENOMEM;
+		}
+	return 0;
+}
+
+void
+phy_fini(struct phy *p)
+{
+	for (uint32_t side = 0; side < PHY_SIDES; side++)
+		phy_path_fini(&p->path[side]);
+}
+
+void
+phy_step(struct phy *p, uint64_t slots)
+{
+	atomic_fetch_add_explicit(&p->steps, slots, memory_order_release);
+}
+
+void
+phy_stop_after(struct phy *p, uint64_t slots)
+{
+	uint64_t newest = 0;
+
+	for (uint32_t side = 0; side < PHY_SIDES; side++)
+		newest = RTE_MAX(newest,
+				 atomic_load_explicit(&p->slot[side].next, memory_order_relaxed));
+	atomic_store_explicit(&p->limit, newest + slots, memory_order_relaxed);
+}

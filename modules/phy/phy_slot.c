@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/nfapi.h"
+#include "core/clock.h"
+#include "core/meta.h"
+#include "modules/phy/phy.h"
+
+/* What a full-band grant looks like; receivers here look at RNTI and TB size. */
+static const struct fapi_grant full_band = {
+	.bwp_size = 273,
+	.rb_size = 273,
+	.nr_of_symbols = 14,
+	.qam_mod_order = 8,
+	.mcs_index = 27,
+	.new_data = true,
+};
+
+static void
+slot_advance(const struct phy *p, struct phy_slot *s, uint64_t by)
+{
+	const uint32_t per_frame = 10U << p->cfg.numerology;
+	uint64_t slot = s->at.slot + by;
+
+	atomic_store_explicit(&s->next, atomic_load_explicit(&s->next, memory_order_relaxed) + by,
+			      memory_order_relaxed);
+	s->due_ns += by * phy_slot_ns(p->cfg.numerology);
+	if (slot >= per_frame) {
+		s->at.sfn = (uint16_t)((s->at.sfn + slot / per_frame) % (FAPI_SFN_MAX + 1));
+		slot %= per_frame;
+	}
+	s->at.slot = (uint16_t)slot;
+}
+
+/** The first visit of any side starts the clock of all. */
+static void
+clock_start(struct phy *p, struct phy_slot *s, uint64_t now_ns)
+{
+	uint64_t t0 = 0;
+
+	if (!atomic_compare_exchange_strong(&p->t0_ns, &t0, now_ns))
+		s->due_ns = t0;
+	else
+		s->due_ns = now_ns;
+}
+
+/** @return true when a slot is to be sent now; `s` then describes it. */
+static bool
+slot_due(struct phy *p, struct phy_slot *s, uint64_t now_ns)
+{
+	const uint64_t next = atomic_load_explicit(&s->next, memory_order_relaxed);
+	const uint64_t period = phy_slot_ns(p->cfg.numerology);
+
+	if (unlikely(s->due_ns == 0))
+		clock_start(p, s, now_ns);
+	if (next >= atomic_load_explicit(&p->limit, memory_order_relaxed))
+		return false;
+	if (p->cfg.stepped)
+		return next < atomic_load_explicit(&p->steps, memory_order_acquire);
+	if ((int64_t)(now_ns - s->due_ns) < 0)
+		return false;
+	if (unlikely(now_ns - s->due_ns >= period)) {
+		uint64_t late = (now_ns - s->due_ns) / period;
+
+		s->slots_skipped += late;
+		slot_advance(p, s, late);
+	}
+	return true;
+}
+
+/** Ethernet and P7 header in front of `body` bytes that follow. @return where they go. */
+static uint8_t *
+frame_begin(const struct phy *p, uint32_t side, struct rte_mbuf *m, const struct nfapi_p7 *h,
+	    uint16_t body)
+{
+	uint8_t *q = rte_pktmbuf_mtod(m, uint8_t *);
+
+	*ap_meta(m) = (struct ap_meta){.flags = AP_M_CONTROL, .carrier = (uint8_t)h->phy_id};
+	m->data_len = NFAPI_ETHER_LEN + NFAPI_P7_LEN + body;
+	m->pkt_len = m->data_len;
+	memcpy(q, p->cfg.side[side].dst, 6);
+	memcpy(q + 6, p->cfg.side[side].src, 6);
+	be16_put(q + 12, p->cfg.ethertype);
+	nfapi_p7_put(q + NFAPI_ETHER_LEN, h);
+	return q + NFAPI_ETHER_LEN + NFAPI_P7_LEN;
+}
+
+static uint32_t
+next_tb_bytes(const struct phy_carrier_cfg *c, uint8_t *turn)
+{
+	uint32_t bytes = c->tb_bytes[*turn];
+
+	*turn = *turn + 1 < c->nb_tb_bytes ? *turn + 1 : 0;
+	return bytes;
+}
+
+static void
+grant_frame(const struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi_p7 *h,
+	    uint32_t tb_bytes)
+{
+	const struct phy_slot *s = &p->slot[side];
+	const bool downlink = p->cfg.side[side].downlink;
+	const uint16_t len = downlink ? FAPI_DL_TTI_LEN(1) : FAPI_UL_TTI_LEN(1);
+	struct fapi_grant g = full_band;
+	uint8_t *q;
+
+	g.rnti = p->cfg.rnti;
+	g.tb_bytes = tb_bytes;
+	g.subcarrier_spacing = p->cfg.numerology;
+	h->message_id = downlink ? FAPI_DL_TTI_REQUEST : FAPI_UL_TTI_REQUEST;
+	h->length = NFAPI_P7_LEN + (uint32_t)len;
+	q = frame_begin(p, side, m, h, len);
+	if (downlink)
+		fapi_dl_tti_encode(q, len, s->at, &g, 1);
+	else
+		fapi_ul_tti_encode(q, len, s->at, &g, 1);
+}
+
+static void
+slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const uint32_t *tb_bytes,
+	    struct rte_mbuf **out)
+{
+	const uint64_t us = now_ns / AP_NS_PER_US;
+	struct phy_slot *s = &p->slot[side];
+	struct nfapi_p7 h = {.timestamp_us = (uint32_t)(us % NFAPI_TIMESTAMP_PERIOD_US)};
+	uint16_t n = 0;
+
+	for (uint8_t c = 0; c < p->cfg.carriers; c++) {
+		if (tb_bytes[c] == 0)
+			continue;
+		h.phy_id = c;
+		h.sequence = s->sequence++;
+		grant_frame(p, side, out[n++], &h, tb_bytes[c]);
+		s->grants++;
+	}
+	h.phy_id = 0;
+	h.message_id = FAPI_SLOT_INDICATION;
+	h.length = NFAPI_P7_LEN + FAPI_SLOT_INDICATION_LEN;
+	h.sequence = s->sequence++;
+	fapi_slot_put(frame_begin(p, side, out[n], &h, FAPI_SLOT_INDICATION_LEN), s->at);
+}
+
+uint16_t
+phy_slot_poll(struct phy *p, uint32_t side, uint64_t now_ns, struct rte_mbuf **out,
+	      uint64_t *drops)
+{
+	struct phy_slot *s = &p->slot[side];
+	uint32_t tb_bytes[PHY_CARRIERS_MAX];
+	uint16_t frames = 1;
+
+	if (!slot_due(p, s, now_ns))
+		return 0;
+	for (uint8_t c = 0; c < p->cfg.carriers; c++) {
+		tb_bytes[c] = next_tb_bytes(&p->cfg.carrier[c], &s->turn[c]);
+		frames += tb_bytes[c] > 0;
+	}
+	if (unlikely(rte_pktmbuf_alloc_bulk(p->cfg.pool, out, frames) != 0)) {
+		drops[PHY_SLOT_NO_MBUF] += frames;
+		slot_advance(p, s, 1);
+		return 0;
+	}
+	slot_frames(p, side, now_ns, tb_bytes, out);
+	s->slots++;
+	slot_advance(p, s, 1);
+	return frames;
+}
+
+uint64_t
+phy_slot_due(const struct phy *p, uint32_t side)
+{
+	const struct phy_slot *s = &p->slot[side];
+
+	if (p->cfg.stepped || atomic_load_explicit(&s->next, memory_order_relaxed) >=
+				      atomic_load_explicit(&p->limit, memory_order_relaxed))
+		return 0;
+	return s->due_ns;
+}
