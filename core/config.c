@@ -127,11 +127,15 @@ ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *er
 	unsigned defaults = 0;
 
 	DEFAULT(ue->carriers, 1);
+	if (cfg->phy_count && cfg->phy[0].numerology <= 4)
+		DEFAULT(ue->numerology, cfg->phy[0].numerology);
 	DEFAULT(ue->frame_bytes, 9000);
 	DEFAULT(ue->default_qfi, 1);
 	if (ue->carriers > AP_CFG_CARRIERS_MAX)
 		BAD("%s: ue %s: carriers %u: at most %u", cfg->path, ue->name, ue->carriers,
 		    AP_CFG_CARRIERS_MAX);
+	if (ue->numerology > 4)
+		BAD("%s: ue %s: numerology %u must be 0..4", cfg->path, ue->name, ue->numerology);
 	if (ue->frame_bytes < 256 || ue->frame_bytes > 65000)
 		BAD("%s: ue %s: frame_bytes %u must be 256..65000", cfg->path, ue->name,
 		    ue->frame_bytes);

@@ -136,6 +136,7 @@ struct ap_cfg_ue {
 	char *phy_port;
 	bool loopback; /**< its own uplink comes back: the receiver plays the gNB's uplink receiver */
 	uint32_t carriers; /**< default 1 */
+	uint8_t numerology; /**< 0..4, default: that of the first phy in the file */
 	enum ap_cfg_strategy strategy;
 	enum ap_cfg_copy copy; /**< uplink in, downlink in, downlink out */
 	char *dma_device; /**< default: any; the skeleton driver where there is none */

@@ -121,6 +121,7 @@ static const cyaml_schema_field_t ue_fields[] = {
     CYAML_FIELD_STRING_PTR("phy_port", NEED, struct ap_cfg_ue, phy_port, 1, 40),
     CYAML_FIELD_BOOL("loopback", OPT, struct ap_cfg_ue, loopback),
     CYAML_FIELD_UINT("carriers", OPT, struct ap_cfg_ue, carriers),
+    CYAML_FIELD_UINT("numerology", OPT, struct ap_cfg_ue, numerology),
     CYAML_FIELD_ENUM("strategy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_ue, strategy, strategies,
 		     CYAML_ARRAY_LEN(strategies)),
     CYAML_FIELD_ENUM("copy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_ue, copy, copies,

@@ -62,7 +62,7 @@ fapi_make(struct ap_run *run, struct ue *ue, struct ap_error *err)
 			return -EINVAL;
 	}
 	rx.copier = ue->copy_dl_in;
-	rx.numerology = run->cfg->phy_count ? run->cfg->phy[0].numerology : 0;
+	rx.numerology = ue->cfg->numerology;
 	l2->fapi_tx = rte_zmalloc("fapi_tx", l2->nb_carriers * sizeof(struct fapi_tx),
 				  RTE_CACHE_LINE_SIZE);
 	l2->fapi_rx = rte_zmalloc("fapi_rx", sizeof(struct fapi_rx), RTE_CACHE_LINE_SIZE);

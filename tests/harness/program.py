@@ -2,6 +2,7 @@
 """The program under test: build/airpath with a deployment, and what it says when it stops."""
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 from harness.netns import Net
 
 ROOT = Path(__file__).resolve().parents[2]
-AIRPATH = ROOT / "build" / "airpath"
+AIRPATH = Path(os.environ.get("AIRPATH", ROOT / "build" / "airpath"))
 
 
 class Airpath:

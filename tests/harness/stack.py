@@ -44,6 +44,7 @@ class Stack:
                     **d.ue("ue", "user", "fronthaul", bearers),
                     "loopback": False,
                     "frame_bytes": FRAME_BYTES,
+                    "numerology": 1,
                     **ue,
                 }
             ],
