@@ -47,7 +47,7 @@ pools_get(struct ap_run *run, struct ue *ue, struct ap_error *err)
 }
 
 static int
-fapi_make(struct ap_run *run, struct ue *ue, struct ap_error *err)
+fapi_make(struct ue *ue, struct ap_error *err)
 {
 	struct l2 *l2 = &ue->l2;
 	struct fapi_rx_cfg rx = {.carriers = (uint8_t)l2->nb_carriers,
@@ -167,7 +167,7 @@ ue_build(struct ap_run *run, unsigned i, struct ap_error *err)
 	ue->l2.tx_direction = L2_UPLINK;
 	ue->l2.rx_direction = ue->cfg->loopback ? L2_UPLINK : L2_DOWNLINK;
 	if (pools_get(run, ue, err) < 0 || ue_bearers_init(ue, err) < 0 ||
-	    fapi_make(run, ue, err) < 0 || mac_make(ue, err) < 0) {
+	    fapi_make(ue, err) < 0 || mac_make(ue, err) < 0) {
 		ue_destroy(ue);
 		return NULL;
 	}
