@@ -66,7 +66,7 @@ gen_room(const struct ap_cfg_gen *g)
 	uint32_t room = 2048;
 
 	for (unsigned s = 0; s < g->sizes_count; s++)
-		room = RTE_MAX(room, g->sizes[s] + RTE_ETHER_HDR_LEN);
+		room = RTE_MAX(room, RTE_ALIGN_CEIL(g->sizes[s] + RTE_ETHER_HDR_LEN, 64u));
 	return g->replay ? RTE_MAX(room, (uint32_t)GEN_IP_BYTES_MAX) : room;
 }
 
