@@ -155,6 +155,9 @@ preset_vdev(const struct ap_cfg_port *conf, enum ap_cfg_preset preset, uint16_t 
 	case AP_PRESET_AF_PACKET:
 		if (need_iface(conf, preset, err) < 0)
 			return -EINVAL;
+		if (preset == conf->preset && (has_arg(conf, "framesz=") || has_arg(conf, "blocksz=")))
+			return ap_error_set(err, "port %s: framesz and blocksz follow from 'mtu': "
+					    "leave them out of devargs", conf->name);
 		preset_af_packet(conf, mtu, dev);
 		return 0;
 	case AP_PRESET_AF_XDP:

@@ -105,6 +105,9 @@ test_preset_errors(void **state)
 						  .rx_file = "/nowhere"}, "No such file");
 	assert_preset_fails(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_AF_PACKET},
 			    "preset af_packet needs 'iface'");
+	assert_preset_fails(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_AF_PACKET,
+						  .iface = "lo", .devargs = "framesz=65536"},
+			    "follow from 'mtu'");
 	assert_preset_fails(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_AF_XDP,
 						  .iface = "nosuch0"}, "no interface nosuch0");
 	assert_preset_fails(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_MEMIF},
