@@ -51,7 +51,7 @@ struct options {
 };
 
 static int
-write_json(const struct ap_plan *p, const char *path)
+write_json(const struct ap_run *run, const char *path)
 {
 	FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
 
@@ -59,7 +59,7 @@ write_json(const struct ap_plan *p, const char *path)
 		perror(path);
 		return 1;
 	}
-	ap_account_json(p, f);
+	ap_run_json(run, f);
 	return f == stdout ? 0 : fclose(f) != 0;
 }
 
@@ -84,9 +84,9 @@ run_until_stopped(struct ap_run *run, const struct options *o)
 	ap_run_stop(run);
 	ap_account_total(run->plan, &total, &err);
 	if (!o->quiet)
-		ap_account_print(run->plan, strcmp(o->json ? o->json : "", "-") ? stdout : stderr);
+		ap_run_print(run, strcmp(o->json ? o->json : "", "-") ? stdout : stderr);
 	if (o->json)
-		rc = write_json(run->plan, o->json);
+		rc = write_json(run, o->json);
 	if (!total.balanced)
 		fprintf(stderr, "the books do not balance: %s\n", err.text);
 	return total.balanced ? rc : 1;

@@ -184,7 +184,7 @@ ap_account_json(const struct ap_plan *p, FILE *f)
 
 	ap_account_total(p, &total, &err);
 	fprintf(f,
-		"{\"deployment\": \"%s\", \"rx\": %" PRIu64 ", \"tx\": %" PRIu64
+		"\"deployment\": \"%s\", \"rx\": %" PRIu64 ", \"tx\": %" PRIu64
 		", \"held\": %" PRIu64 ", \"drops\": %" PRIu64
 		", \"balanced\": %s,\n  \"nodes\": [",
 		p->cfg->name, total.rx, total.tx, total.held, total.drops,
@@ -196,5 +196,5 @@ ap_account_json(const struct ap_plan *p, FILE *f)
 		fprintf(f, "%s\n    {\"from\": \"%s\", \"to\": \"%s\", \"packets\": %" PRIu64 "}",
 			i ? "," : "", p->cuts[i]->from->name, p->cuts[i]->to->name,
 			p->cuts[i]->out->inst->used);
-	fprintf(f, "]}\n");
+	fprintf(f, "]");
 }

@@ -38,7 +38,7 @@ void ap_account_total(const struct ap_plan *p, struct ap_account *total, struct 
 /** Per-node table for people: packets, drops by name, cycles per packet. */
 void ap_account_print(const struct ap_plan *p, FILE *f);
 
-/** The same as a JSON object. */
+/** The same as members of a JSON object; the caller writes the braces. */
 void ap_account_json(const struct ap_plan *p, FILE *f);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef AIRPATH_CORE_COPIER_DMA_H
 #define AIRPATH_CORE_COPIER_DMA_H
 
-/** One rte_dma device for one copier: finding it, starting it, feeding it. Private to the copier. */
+/** One rte_dma device for one copier: finding, starting, feeding it. Private to the copier. */
 
 #include <stdbool.h>
 #include <stdint.h>

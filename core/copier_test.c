@@ -175,7 +175,7 @@ test_dma_packet_of_no_bytes(void **state)
 	assert_pool_full(src_pool);
 }
 
-/** The device runs out of descriptors long before the copier is full: the CPU fills in, in order. */
+/** The device has no descriptors left long before the copier is full: the CPU fills in. */
 static void
 test_dma_out_of_descriptors(void **state)
 {

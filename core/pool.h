@@ -10,7 +10,7 @@
 
 #include "core/config.h"
 
-/** Largest ap_cfg_pool.data_room, B: an mbuf's buffer length has 16 bits and includes the headroom. */
+/** Largest ap_cfg_pool.data_room, B: a buffer's length has 16 bits and includes the headroom. */
 #define AP_POOL_ROOM_MAX (UINT16_MAX - RTE_PKTMBUF_HEADROOM)
 
 /**

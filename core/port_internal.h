@@ -29,6 +29,9 @@ struct port_device {
 int port_preset(const struct ap_cfg_port *conf, enum ap_cfg_preset preset, uint16_t mtu,
 		struct port_device *dev, struct ap_error *err);
 
+/** MTU, offloads, room for frames, queues. @return 0 or -errno with `err` filled. */
+int port_configure(struct ap_port *p, const struct port_device *dev, struct ap_error *err);
+
 /** Makes the ethdev of one end of a ring pair. @return 0 or -errno with `err` filled. */
 int port_ring_open(struct ap_port *p, struct ap_error *err);
 
@@ -38,7 +41,10 @@ void port_ring_close(struct ap_port *p);
 /** @return 0 when the other end is open. */
 int port_ring_check(const struct ap_port *p, struct ap_error *err);
 
-/** Gets the MTU of a kernel interface, after setting it to `mtu` unless that is 0. @return MTU or -errno. */
+/**
+ * Gets the MTU of a kernel interface, after setting it to `mtu` unless that is 0.
+ * @return MTU or -errno
+ */
 int port_iface_mtu(const char *iface, uint32_t mtu);
 
 #endif

@@ -49,7 +49,7 @@ need(const struct ap_cfg_port *conf, enum ap_cfg_preset preset, const char *valu
 			    key);
 }
 
-/** A kernel interface must be there before a PMD is asked to use it: its own message is in the log. */
+/** A kernel interface must be there: what a PMD says of a missing one only EAL's log has. */
 static int
 need_iface(const struct ap_cfg_port *conf, enum ap_cfg_preset preset, struct ap_error *err)
 {

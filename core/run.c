@@ -272,6 +272,33 @@ ap_run_destroy(struct ap_run *run)
 	free(run);
 }
 
+void
+ap_run_print(const struct ap_run *run, FILE *f)
+{
+	ap_account_print(run->plan, f);
+	for (unsigned i = 0; i < run->nb_roles; i++)
+		if (run->roles[i].type->report)
+			run->roles[i].type->report(run->roles[i].obj, f, false);
+}
+
+void
+ap_run_json(const struct ap_run *run, FILE *f)
+{
+	bool first = true;
+
+	fprintf(f, "{");
+	ap_account_json(run->plan, f);
+	fprintf(f, ",\n  \"roles\": [");
+	for (unsigned i = 0; i < run->nb_roles; i++) {
+		if (run->roles[i].type->report == NULL)
+			continue;
+		fprintf(f, "%s\n    ", first ? "" : ",");
+		run->roles[i].type->report(run->roles[i].obj, f, true);
+		first = false;
+	}
+	fprintf(f, "]}\n");
+}
+
 struct ap_port *
 ap_run_port(const struct ap_run *run, const char *name)
 {

@@ -60,6 +60,12 @@ bool ap_run_quiesce(struct ap_run *run, unsigned timeout_ms);
 void ap_run_stop(struct ap_run *run);
 void ap_run_destroy(struct ap_run *run);
 
+/** What happened, for people: books, lcores, what the roles say. Workers have stopped. */
+void ap_run_print(const struct ap_run *run, FILE *f);
+
+/** The same as one JSON document. */
+void ap_run_json(const struct ap_run *run, FILE *f);
+
 /** @return port `name` of the deployment, opened, or NULL. */
 struct ap_port *ap_run_port(const struct ap_run *run, const char *name);
 

@@ -3,22 +3,23 @@
  * Role `gen`: gen.tx → gen.port_tx, and gen.port_rx → gen.verify on the same or another port.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/role.h"
 #include "core/run.h"
-#include "modules/gen/gen.h"
+#include "modules/gen/gen_impl.h"
 
 #define GEN_MBUFS 32767
 
 static unsigned
-gen_count(const struct ap_config *cfg)
+role_count(const struct ap_config *cfg)
 {
 	return cfg->gen_count;
 }
 
 static int
-gen_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
+role_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 {
 	const struct ap_cfg_gen *g = &p->cfg->gen[i];
 	struct ap_plan_node *tx, *port_tx, *port_rx, *verify;
@@ -71,7 +72,7 @@ gen_room(const struct ap_cfg_gen *g)
 }
 
 static void *
-gen_build(struct ap_run *run, unsigned i, struct ap_error *err)
+role_build(struct ap_run *run, unsigned i, struct ap_error *err)
 {
 	const struct ap_cfg_gen *g = &run->cfg->gen[i];
 	struct gen_cfg c = {.eth_dst = {2, 0, 0, 0, 0, 2}, .eth_src = {2, 0, 0, 0, 0, 1}};
@@ -90,24 +91,55 @@ gen_build(struct ap_run *run, unsigned i, struct ap_error *err)
 }
 
 static void
-gen_quiesce(void *obj)
+role_quiesce(void *obj)
 {
 	gen_set_rate(obj, (struct gen_rate){GEN_RATE_STOP, 0});
 }
 
+static uint64_t
+lost(const struct gen_stats *s)
+{
+	uint64_t back = s->rx_good + s->rx_corrupted;
+
+	return s->tx_packets > back ? s->tx_packets - back : 0;
+}
+
 static void
-gen_role_destroy(void *obj)
+role_report(const void *obj, FILE *f, bool json)
+{
+	const struct gen *g = obj;
+	struct gen_stats s;
+
+	gen_stats_read(g, &s);
+	if (json)
+		fprintf(f,
+			"{\"role\": \"%s\", \"sent\": %" PRIu64 ", \"good\": %" PRIu64
+			", \"good_bytes\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"corrupted\": %" PRIu64
+			", \"duplicated\": %" PRIu64 ", \"reordered\": %" PRIu64
+			", \"foreign\": %" PRIu64 "}",
+			g->cfg.name, s.tx_packets, s.rx_good, s.rx_bytes, lost(&s), s.rx_corrupted,
+			s.rx_duplicate, s.rx_reordered, s.rx_foreign);
+	else
+		fprintf(f,
+			"%s: sent %" PRIu64 " packets, %" PRIu64 " came back good (%.3f GB), lost %" PRIu64
+			", corrupted %" PRIu64 ", duplicated %" PRIu64 ", reordered %" PRIu64 "\n",
+			g->cfg.name, s.tx_packets, s.rx_good, (double)s.rx_bytes / 1e9, lost(&s),
+			s.rx_corrupted, s.rx_duplicate, s.rx_reordered);
+}
+
+static void
+role_destroy(void *obj)
 {
 	gen_destroy(obj);
 }
 
-static const struct ap_role_type gen = {
+static const struct ap_role_type gen_role = {
     .kind = "gen",
-    .count = gen_count,
-    .plan = gen_plan,
-    .build = gen_build,
-    .quiesce = gen_quiesce,
-    .destroy = gen_role_destroy,
+    .count = role_count,
+    .plan = role_plan,
+    .build = role_build,
+    .quiesce = role_quiesce,
+    .destroy = role_destroy,
 };
 
-AP_ROLE_REGISTER(gen)
+AP_ROLE_REGISTER(gen_role)

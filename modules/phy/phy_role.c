@@ -6,6 +6,7 @@
  *   rxN → loopN → txN          loopback, or with two ports → tx of the other side
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -130,6 +131,31 @@ phy_quiesce(void *obj)
 }
 
 static void
+phy_report(const void *obj, FILE *f, bool json)
+{
+	const struct phy *phy = obj;
+	struct phy_path_stats s = {0};
+
+	for (uint32_t i = 0; i < (phy->cfg.cross_connect ? 2U : 1U); i++) {
+		const struct phy_path_stats *p = &phy->path[i].stats;
+
+		s.tb_in += p->tb_in;
+		s.tb_out += p->tb_out;
+		s.tb_lost += p->tb_lost;
+		s.tb_duplicated += p->tb_duplicated;
+		s.tb_reordered += p->tb_reordered;
+		s.bits_flipped += p->bits_flipped;
+	}
+	fprintf(f,
+		json ? "{\"role\": \"phy\", \"tb_in\": %" PRIu64 ", \"tb_out\": %" PRIu64
+		       ", \"tb_lost\": %" PRIu64 ", \"tb_duplicated\": %" PRIu64
+		       ", \"tb_reordered\": %" PRIu64 ", \"bits_flipped\": %" PRIu64 "}"
+		     : "phy emulator: TBs in %" PRIu64 ", out %" PRIu64 ", lost %" PRIu64
+		       ", duplicated %" PRIu64 ", reordered %" PRIu64 ", bits flipped %" PRIu64 "\n",
+		s.tb_in, s.tb_out, s.tb_lost, s.tb_duplicated, s.tb_reordered, s.bits_flipped);
+}
+
+static void
 phy_destroy(void *obj)
 {
 	phy_fini(obj);
@@ -142,6 +168,7 @@ static const struct ap_role_type phy = {
 	.plan = phy_plan,
 	.build = phy_build,
 	.quiesce = phy_quiesce,
+	.report = phy_report,
 	.destroy = phy_destroy,
 };
 

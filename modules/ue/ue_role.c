@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <rte_malloc.h>
@@ -138,6 +140,22 @@ nodes_bind(struct ap_run *run, struct ue *ue)
 }
 
 static void
+ue_report(const void *obj, FILE *f, bool json)
+{
+	const struct ue *ue = obj;
+	const struct mac_tx *tx = ue->l2.mac_tx;
+	uint64_t missed = tx->slots_missed + ue->l2.slots.missed;
+	const char *copier = ue->copy_dl_in ? ap_copier_name(ue->copy_dl_in) : "none";
+
+	fprintf(f,
+		json ? "{\"role\": \"%s\", \"slots\": %" PRIu64 ", \"slots_missed\": %" PRIu64
+		       ", \"tbs\": %" PRIu64 ", \"copier\": \"%s\"}"
+		     : "%s: served %" PRIu64 " slots, missed %" PRIu64 ", sent %" PRIu64
+		       " TBs, copier %s\n",
+		ue->cfg->name, tx->slots, missed, tx->tbs, copier);
+}
+
+static void
 ue_destroy(void *obj)
 {
 	struct ue *ue = obj;
@@ -180,6 +198,7 @@ static const struct ap_role_type ue = {
 	.count = ue_count,
 	.plan = ue_plan,
 	.build = ue_build,
+	.report = ue_report,
 	.destroy = ue_destroy,
 };
 
