@@ -62,7 +62,7 @@ struct harness_result harness_summary(struct harness_window *w, unsigned n);
 
 /* --- code on the calling core ----------------------------------------------------------------- */
 
-/** Does a window's work once, some 50..500 µs. @return operations done, for cycles per operation. */
+/** Does a window's work once, some 50..500 µs. @return operations done. */
 typedef uint64_t (*harness_fn)(void *arg);
 
 /**

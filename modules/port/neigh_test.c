@@ -25,7 +25,7 @@ static const uint8_t arp_answer[42] = {
 	MAC, 10, 0, 0, 2, ASKER, 10, 0, 0, 1,
 };
 
-/* fe80::1 solicits fe80::2, with its link-layer address; checksum worked out apart from the code. */
+/* fe80::1 solicits fe80::2, with its link-layer address; checksum from another program. */
 static const uint8_t solicit[86] = {
 	0x33, 0x33, 0xff, 0x00, 0x00, 0x02, ASKER, 0x86, 0xdd,
 	0x60, 0, 0, 0, 0, 32, 58, 255,

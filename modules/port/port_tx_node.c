@@ -64,7 +64,10 @@ linearize(struct ap_node *n, const struct ap_port *p, struct rte_mbuf *m)
 	return copy;
 }
 
-/** @param addrs destination and source address, 12 B. @return the frame, or NULL with the drop counted. */
+/**
+ * @param addrs destination and source address, 12 B
+ * @return the frame, or NULL with the drop counted
+ */
 static inline struct rte_mbuf *
 frame(struct ap_node *n, const struct ap_port *p, const uint8_t *addrs, struct rte_mbuf *m)
 {
