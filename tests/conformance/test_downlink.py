@@ -4,7 +4,7 @@
 import pytest
 from harness import deployment as d
 from harness import pdus, program
-from harness.nfapi import RX_DATA_INDICATION, rx_data, segments
+from harness.nfapi import RX_DATA_INDICATION, rx_data
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 
@@ -109,17 +109,27 @@ def test_broken_input_is_dropped_where_it_is_wrong(ue, name):
     assert any(k.startswith(f"ue.{node}.") for k in lost), lost
 
 
-def test_lost_and_late_fronthaul_segments(ue):
+@pytest.mark.parametrize("lacking", range(5))
+def test_a_lost_fronthaul_segment_costs_its_message(ue, lacking):
     packet = datagram(0, 1400)
     tb = whole(0, packet) + pdus.mac_padding(3000)
-    body = rx_data(0, 0, 0x4601, tb)
-    count = len(segments(RX_DATA_INDICATION, body, room=1000))
-    for lacking in range(count):  # each segment is missing once
-        frames = segments(RX_DATA_INDICATION, body, sequence=100 + lacking, room=1000)
-        for n, frame in enumerate(frames):
-            if n != lacking:
-                ue.modem.raw(frame)
+    frames = ue.modem.frames(RX_DATA_INDICATION, rx_data(0, 0, 0x4601, tb), room=1000)
+    assert len(frames) == 5
+    for frame in frames[:lacking] + frames[lacking + 1 :]:
+        ue.modem.raw(frame)
     ue.modem.downlink(0, 1, tb, room=1000)
-    assert ue.receive(1) == [packet]
+    assert ue.receive(2, timeout=1) == [packet]
+    lost = program.drops(ue.stop())
+    assert any(k.startswith("ue.fapi_rx.") for k in lost), lost
+
+
+def test_fronthaul_segments_out_of_order_and_twice(ue):
+    packet = datagram(0, 1400)
+    tb = whole(0, packet) + pdus.mac_padding(3000)
+    frames = ue.modem.frames(RX_DATA_INDICATION, rx_data(0, 0, 0x4601, tb), room=1000)
+    for frame in (frames[1], frames[0], frames[1], *frames[2:]):
+        ue.modem.raw(frame)
+    ue.modem.downlink(0, 1, whole(1, datagram(1)))
+    assert ue.receive(2, timeout=1)[-1] == datagram(1), "the next message is unharmed"
     lost = program.drops(ue.stop())
     assert any(k.startswith("ue.fapi_rx.") for k in lost), lost

@@ -91,7 +91,7 @@ def check_segments(rlc: list[tshark.Rlc], packets: list[bytes], modulus: int) ->
         else:
             assert r.sn == sn % modulus
             assert (r.so or 0) == offset
-            offset += r.length
+            offset += len(r.data)
         if r.si == pdus.SI_LAST:
             sn, offset = sn + 1, 0
         if r.pdcp is not None:

@@ -160,10 +160,14 @@ class Modem:
     def raw(self, frame: bytes) -> None:
         self._socket.send(frame)
 
-    def send(self, kind: int, body: bytes, *, phy: int = 0, room: int = 1400) -> None:
+    def frames(self, kind: int, body: bytes, *, phy: int = 0, room: int = 1400) -> list[bytes]:
+        """The frames of one message, under the sequence number that is due."""
         sequence = self._sequence.get(phy, 0)
         self._sequence[phy] = sequence + 1
-        for frame in segments(kind, body, phy=phy, sequence=sequence, room=room):
+        return segments(kind, body, phy=phy, sequence=sequence, room=room)
+
+    def send(self, kind: int, body: bytes, *, phy: int = 0, room: int = 1400) -> None:
+        for frame in self.frames(kind, body, phy=phy, room=room):
             self.raw(frame)
 
     def slot(self, sfn: int, slot: int, tb_bytes: list[int]) -> None:

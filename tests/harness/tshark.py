@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness import framing
 
+_SI_FULL, _SI_FIRST, _SI_LAST = 0, 1, 2  # TS 38.322 table 6.2.3.4-1
 _WARNING = 0x00600000  # expert severities: chat, note, then these two
 _ERROR = 0x00800000
 
@@ -21,6 +22,7 @@ class Bearer:
     lcid: int
     drb: int
     rlc: str = "UM, SN Len=12"
+    sdap: bool = False  # an SDAP header stands before the user packet
 
 
 @dataclass
@@ -36,8 +38,8 @@ class Rlc:
     si: int
     sn: int | None  # a complete UM SDU carries none
     so: int | None
-    length: int  # of the data behind the RLC header
-    sdu: bytes | None  # complete: here, or reassembled with this PDU
+    data: bytes  # behind the RLC header
+    sdu: bytes | None = None  # the SDU that this PDU completes
     pdcp: Pdcp | None = None
 
 
@@ -75,20 +77,48 @@ def judge_mac(
     payloads = [
         framing.mac_nr(p, direction, sfn=t[0], slot=t[1]) for p, t in zip(pdus, times, strict=True)
     ]
-    options = ["rlc-nr.reassemble_um_frames:TRUE"]
+    options = []
     for b in bearers:
         options.append(f'uat:drb_bearerconfig:"LCID {b.lcid}","{b.drb}","{b.rlc}","{b.rlc}"')
-    if pdcp_sn_bits:
-        way = "ul" if direction == framing.UPLINK else "dl"
-        options.append(f"rlc-nr.call_pdcp_for_{way}_drb:{pdcp_sn_bits}-bit SN")
-    return [_mac_pdu(p) for p in _dissect(payloads, "mac-nr", options)]
+    found = [_mac_pdu(p) for p in _dissect(payloads, "mac-nr", options)]
+    for b in bearers:
+        whole = _reassemble(found, b.lcid)
+        if pdcp_sn_bits and whole:
+            sdus = [rlc.sdu or b"" for _, rlc in whole]
+            for (pdu, rlc), pdcp in zip(
+                whole,
+                judge_pdcp(sdus, sn_bits=pdcp_sn_bits, drb=b.drb, sdap=b.sdap, direction=direction),
+                strict=True,
+            ):
+                rlc.pdcp = pdcp
+                pdu.problems += pdcp.problems
+    return found
+
+
+def _reassemble(pdus: list[MacPdu], lcid: int) -> list[tuple[MacPdu, Rlc]]:
+    """Complete SDUs of a logical channel with the PDU that completed each; segments must come in
+    order. tshark does not do it: 4.0 aborts over the second UM SDU it reassembles."""
+    whole, parts, at = [], [], 0
+    for pdu in pdus:
+        for rlc in [s.rlc for s in pdu.subpdus if s.lcid == lcid and s.rlc]:
+            if rlc.si in (_SI_FULL, _SI_FIRST):
+                parts, at = [], 0
+            if (rlc.so or 0) != at:
+                pdu.problems.append(f"segment at {rlc.so} where {at} was due")
+            parts.append(rlc.data)
+            at += len(rlc.data)
+            if rlc.si in (_SI_FULL, _SI_LAST):
+                rlc.sdu = b"".join(parts)
+                whole.append((pdu, rlc))
+                parts, at = [], 0
+    return whole
 
 
 def judge_pdcp(
     pdus: list[bytes], *, sn_bits: int, drb: int, sdap: bool, direction: int = framing.UPLINK
 ) -> list[Pdcp]:
-    """Dissects PDCP data PDUs. The way for bearers with an SDAP header: tshark knows of that
-    header only from RRC or from this framing."""
+    """Dissects PDCP data PDUs of one bearer in order, SNs included. tshark knows of an SDAP header
+    only from RRC or from this framing."""
     payloads = [framing.pdcp_nr(p, direction, sn_bits=sn_bits, drb=drb, sdap=sdap) for p in pdus]
     found = []
     for packet in _dissect(payloads, "pdcp-nr", []):
@@ -100,6 +130,7 @@ def judge_pdcp(
 
 def _dissect(payloads: list[bytes], protocol: str, options: list[str]) -> list[ET.Element]:
     options = [*options, "pdcp-nr.show_user_plane_as_ip:FALSE"]
+    options.append("pdcp-nr.check_sequence_numbers:Only-PDCP-frames")
     with tempfile.TemporaryDirectory() as folder:
         capture = Path(folder) / "pdus.pcap"
         framing.write_pcap(capture, payloads)
@@ -192,15 +223,11 @@ def _subpdu(subheader: ET.Element) -> Subpdu:
 
 def _rlc(proto: ET.Element) -> Rlc:
     si = _number(proto, "rlc-nr.um.si")
-    data = _octets(proto, "rlc-nr.um.data")
-    pdcp = proto.find("proto[@name='pdcp-nr']")
     return Rlc(
         si=-1 if si is None else si,
         sn=_number(proto, "rlc-nr.um.sn"),
         so=_number(proto, "rlc-nr.um.so"),
-        length=len(data or b""),
-        sdu=data if si == 0 else _octets(proto, "rlc-nr.reassembled.data"),
-        pdcp=None if pdcp is None else _pdcp(pdcp),
+        data=_octets(proto, "rlc-nr.um.data") or b"",
     )
 
 
