@@ -114,15 +114,16 @@ role_report(const void *obj, FILE *f, bool json)
 	if (json)
 		fprintf(f,
 			"{\"role\": \"%s\", \"sent\": %" PRIu64 ", \"good\": %" PRIu64
-			", \"good_bytes\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"corrupted\": %" PRIu64
-			", \"duplicated\": %" PRIu64 ", \"reordered\": %" PRIu64
-			", \"foreign\": %" PRIu64 "}",
+			", \"good_bytes\": %" PRIu64 ", \"lost\": %" PRIu64
+			", \"corrupted\": %" PRIu64 ", \"duplicated\": %" PRIu64
+			", \"reordered\": %" PRIu64 ", \"foreign\": %" PRIu64 "}",
 			g->cfg.name, s.tx_packets, s.rx_good, s.rx_bytes, lost(&s), s.rx_corrupted,
 			s.rx_duplicate, s.rx_reordered, s.rx_foreign);
 	else
 		fprintf(f,
-			"%s: sent %" PRIu64 " packets, %" PRIu64 " came back good (%.3f GB), lost %" PRIu64
-			", corrupted %" PRIu64 ", duplicated %" PRIu64 ", reordered %" PRIu64 "\n",
+			"%s: sent %" PRIu64 " packets, %" PRIu64
+			" came back good (%.3f GB), lost %" PRIu64 ", corrupted %" PRIu64
+			", duplicated %" PRIu64 ", reordered %" PRIu64 "\n",
 			g->cfg.name, s.tx_packets, s.rx_good, (double)s.rx_bytes / 1e9, lost(&s),
 			s.rx_corrupted, s.rx_duplicate, s.rx_reordered);
 }
