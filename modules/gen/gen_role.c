@@ -140,6 +140,7 @@ static const struct ap_role_type gen_role = {
     .plan = role_plan,
     .build = role_build,
     .quiesce = role_quiesce,
+    .report = role_report,
     .destroy = role_destroy,
 };
 
