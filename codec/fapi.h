@@ -39,7 +39,7 @@ struct fapi_slot {
 	uint16_t slot; /**< 0..159 */
 };
 
-/* --- SLOT.indication, Table 3-34 --------------------------------------------------------------- */
+/* --- SLOT.indication, Table 3-34 -------------------------------------------------------------- */
 
 #define FAPI_SLOT_INDICATION_LEN 4
 
@@ -63,7 +63,7 @@ fapi_slot_decode(const uint8_t *p, size_t len, struct fapi_slot *s)
 	return FAPI_SLOT_INDICATION_LEN;
 }
 
-/* --- ERROR.indication, Table 3-30 -------------------------------------------------------------- */
+/* --- ERROR.indication, Table 3-30 ------------------------------------------------------------- */
 
 #define FAPI_ERROR_INDICATION_LEN 6
 
@@ -79,8 +79,8 @@ void fapi_error_put(uint8_t *p, const struct fapi_error *e);
 /** @return 6 or -(enum codec_err). */
 int fapi_error_decode(const uint8_t *p, size_t len, struct fapi_error *e);
 
-/* --- UL_TTI.request, Table 3-44, with PUSCH PDUs, Tables 3-46, 3-47 and 3-53 ------------------- */
-/* --- DL_TTI.request, Table 3-35, with PDSCH PDUs, Tables 3-38 and 3-43 ------------------------- */
+/* --- UL_TTI.request, Table 3-44, with PUSCH PDUs, Tables 3-46, 3-47 and 3-53 ------------------ */
+/* --- DL_TTI.request, Table 3-35, with PDSCH PDUs, Tables 3-38 and 3-43 ------------------------ */
 
 #define FAPI_PDU_PUSCH 1 /**< PDU type in UL_TTI.request */
 #define FAPI_PDU_PDSCH 1 /**< PDU type in DL_TTI.request */
@@ -131,7 +131,7 @@ int fapi_ul_tti_decode(const uint8_t *p, size_t len, struct fapi_slot *at, struc
 int fapi_dl_tti_decode(const uint8_t *p, size_t len, struct fapi_slot *at, struct fapi_grant *g,
 		       unsigned *nb);
 
-/* --- TX_Data.request, Table 3-58, and RX_Data.indication, Table 3-61 --------------------------- */
+/* --- TX_Data.request, Table 3-58, and RX_Data.indication, Table 3-61 -------------------------- */
 
 #define FAPI_DATA_LEN 6 /**< SFN, slot, number of PDUs */
 #define FAPI_DATA_PDU_LEN 16 /**< description before the TB, in both messages */

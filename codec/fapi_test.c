@@ -70,8 +70,8 @@ static const uint8_t ul_tti_golden[FAPI_UL_TTI_LEN(1)] = {
 	0, 0, 8, 27, 0, 1, 0, 0, 1, /* rate, Qm, MCS, table, precoding off, scrambling, layers */
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* DMRS */
 	1, /* resource allocation type 1, RB bitmap */
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	0, 0, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 	0x00, 0x01, 0x01, 0x10, 0, 0, 0, 0, 0, /* RB start, size, VRB, hopping, DC, shift */
 	0, 14, /* first symbol, symbols */
 	0, 5, 1, 0x00, 0x02, 0xF9, 0xB8, 0, 0, /* RV, HARQ, NDI, TB size 195000, CBs */
@@ -88,8 +88,8 @@ static const uint8_t dl_tti_golden[FAPI_DL_TTI_LEN(1)] = {
 	0, 0, 1, 0, 0, /* scrambling, layers, scheme, reference point */
 	0, 0, 0, 0, 0, 0, 0, 0, 0, /* DMRS */
 	1, /* resource allocation type 1, RB bitmap */
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	0, 0, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 	0x00, 0x01, 0x01, 0x10, 0, /* RB start, size, VRB */
 	0, 14, /* first symbol, symbols */
 	0, 0, 0, 0, 0, 0, 0, /* PRGs, PRG size, beams, power offsets */

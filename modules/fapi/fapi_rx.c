@@ -49,8 +49,9 @@ fapi_rx_expire(struct fapi_rx *f, uint64_t now_ns, struct fapi_rx_out *out)
 	uint64_t due = 0;
 
 	for (unsigned i = 0; i < f->carriers; i++) {
-		uint64_t next = fapi_reassembly_expire(&f->carrier[i], now_ns, f->reassembly_ns, out);
+		uint64_t next;
 
+		next = fapi_reassembly_expire(&f->carrier[i], now_ns, f->reassembly_ns, out);
 		if (next != 0 && (due == 0 || next < due))
 			due = next;
 	}
@@ -161,8 +162,10 @@ slots_between(const struct fapi_rx *f, struct fapi_slot a, struct fapi_slot b)
 {
 	const uint32_t period = (FAPI_SFN_MAX + 1U) * f->slots_per_frame;
 
-	return (b.sfn * f->slots_per_frame + b.slot + period - a.sfn * f->slots_per_frame - a.slot) %
-	       period;
+	const uint32_t from = a.sfn * f->slots_per_frame + a.slot;
+	const uint32_t to = b.sfn * f->slots_per_frame + b.slot;
+
+	return (to + period - from) % period;
 }
 
 /** SLOT.indication: its grants go to the MAC. @return 0 or -(enum codec_err). */
@@ -257,7 +260,7 @@ fapi_rx_burst(struct fapi_rx *f, struct rte_mbuf **frames, uint16_t nb, uint64_t
 	for (i = 0; i < RTE_MIN(nb, ahead); i++)
 		rte_prefetch0(frames[i]);
 	for (i = 0; i < nb && out->nb + FAPI_PDUS_MAX <= FAPI_RX_ROOM; i++) {
-		/* The frame and, for the chain's sake, the mbuf's second line: another core wrote both. */
+		/* Of the mbuf also the second line, for the chain: another core wrote both. */
 		if (i + ahead < nb)
 			rte_prefetch0(frames[i + ahead]);
 		if (i + ahead / 2 < nb) {

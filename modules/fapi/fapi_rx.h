@@ -15,7 +15,8 @@
 #include "modules/fapi/fapi_reassembly.h"
 #include "modules/l2/l2.h"
 
-#define FAPI_REASSEMBLY_NS 50000000ULL /**< default time a message may take to arrive whole; with traffic FAPI_OVERTAKEN is faster */
+/** Default time a message may take to arrive whole; under traffic FAPI_OVERTAKEN ends it sooner. */
+#define FAPI_REASSEMBLY_NS 50000000ULL
 
 struct ap_copier;
 
@@ -39,7 +40,7 @@ struct fapi_rx {
 	uint64_t slots_in; /**< SLOT.indications */
 	uint64_t slots_lost; /**< indications missing between two that came */
 	uint64_t grants_in; /**< TBs granted */
-	uint64_t grants_lost; /**< grants whose slot was never indicated, or one too many for a carrier */
+	uint64_t grants_lost; /**< grants without an indication, or second to one in their slot */
 	uint64_t errors_in; /**< ERROR.indications */
 	struct fapi_error error; /**< the last of them */
 	/* constant */

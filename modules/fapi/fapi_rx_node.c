@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/** fapi_rx: frames of the PHY port become TBs; slots and grants go to l2->slots. n->role is struct l2. */
+/**
+ * fapi_rx: frames of the PHY port become TBs; slots and grants go to l2->slots.
+ * n->role is struct l2.
+ */
 
 #include "core/copier.h"
 #include "core/node.h"
@@ -70,8 +73,9 @@ take_copied(struct ap_node *n, struct rte_mbuf **frames, uint16_t nb, struct fap
 
 	while (nb > 0) {
 		uint16_t k = RTE_MIN(nb, COPY_BURST);
+		uint16_t done = ap_copier_burst(f->copier, frames, k, copies, COPY_BURST, &lost);
 
-		take(n, copies, ap_copier_burst(f->copier, frames, k, copies, COPY_BURST, &lost), out);
+		take(n, copies, done, out);
 		frames += k;
 		nb -= k;
 	}

@@ -45,7 +45,12 @@ begin(void **state)
 {
 	const struct fapi_tx_cfg tx = {.frame_bytes = 9000};
 	const struct fapi_rx_cfg rx = {
-		.carriers = 2, .numerology = 3, .slots = &b.slots, .proto = small};
+		.carriers = 2,
+		.numerology = 3,
+		.reassembly_ns = 5 * MS,
+		.slots = &b.slots,
+		.proto = small,
+	};
 
 	(void)state;
 	memset(&b, 0, sizeof(b));

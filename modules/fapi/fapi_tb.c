@@ -141,7 +141,7 @@ tb_mark(struct rte_mbuf *m, const struct fapi_reassembly *r, const struct fapi_d
 	ext->spare = tb->rnti;
 }
 
-/** Copies `len` bytes of the cursor's mbuf to the end of a TB. @return its tail, NULL without mbufs. */
+/** Copies `len` bytes of the cursor's mbuf to the end of a TB. @return its tail, NULL: no mbuf. */
 static struct rte_mbuf *
 tb_copy(struct cursor *c, uint32_t len, struct rte_mempool *proto, struct rte_mbuf **head,
 	struct rte_mbuf *tail)

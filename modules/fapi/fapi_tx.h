@@ -23,7 +23,8 @@
 
 #define FAPI_FRAME_BYTES 9000 /**< default frame, Ethernet header counted, FCS not */
 #define FAPI_HDR_LEN (NFAPI_ETHER_LEN + NFAPI_P7_LEN) /**< before every fragment, B */
-#define FAPI_HDR_FIRST_LEN (FAPI_HDR_LEN + FAPI_DATA_LEN + FAPI_DATA_PDU_LEN) /**< before a first one, B */
+/** Before a first fragment, B. */
+#define FAPI_HDR_FIRST_LEN (FAPI_HDR_LEN + FAPI_DATA_LEN + FAPI_DATA_PDU_LEN)
 
 /** @return TB bytes that fit any frame of `frame_bytes`, 0 when the headers do not. */
 static inline uint32_t

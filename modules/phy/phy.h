@@ -70,7 +70,7 @@ struct phy {
 	_Atomic uint64_t steps; /**< stepped: slots allowed so far. control: rw, workers: ro */
 	_Atomic uint64_t limit; /**< slots after which the clock stands. control: rw, workers: ro */
 	struct phy_slot slot[PHY_SIDES]; /**< owner: the phy_slot node of the side */
-	struct phy_path path[PHY_SIDES]; /**< owner: the phy_loop node of the side frames come from */
+	struct phy_path path[PHY_SIDES]; /**< owner: the phy_loop node where frames come in */
 };
 
 /**

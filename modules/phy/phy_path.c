@@ -4,21 +4,10 @@
 #include "modules/fapi/fapi_tx.h"
 #include "modules/phy/phy.h"
 #include "modules/phy/phy_copy.h"
-
-/** One frame to be copied. */
-struct job {
-	struct rte_mbuf *src;
-	struct rte_mbuf *dst;
-	uint32_t id; /**< of the TB or its twin */
-	uint64_t due_ns; /**< of the TB */
-	bool hold; /**< the TB waits for the next one */
-	bool release; /**< behind it goes the TB that waited */
-	uint64_t release_due_ns;
-	struct nfapi_p7 h; /**< as it came */
-};
+#include "modules/phy/phy_job.h"
 
 struct batch {
-	struct job job[2 * PHY_BURST];
+	struct phy_job job[2 * PHY_BURST];
 	uint16_t nb;
 	struct rte_mbuf *done[PHY_BURST]; /**< sources that were copied */
 	uint16_t nb_done;
@@ -51,165 +40,6 @@ phy_path_fini(struct phy_path *path)
 	phy_delay_fini(&path->delay);
 }
 
-uint64_t
-phy_path_held(const struct phy_path *path)
-{
-	uint64_t held = path->delay.nb;
-
-	for (unsigned i = 0; i < RTE_DIM(path->carrier); i++)
-		held += path->carrier[i].nb_swap;
-	return held;
-}
-
-uint64_t
-phy_path_due(const struct phy_path *path)
-{
-	uint64_t due = phy_delay_due(&path->delay);
-
-	for (unsigned i = 0; i < RTE_DIM(path->carrier); i++) {
-		const struct phy_path_carrier *c = &path->carrier[i];
-
-		if (c->holding && (due == 0 || c->held_until_ns < due))
-			due = c->held_until_ns;
-	}
-	return due;
-}
-
-/* --- what becomes of a TB ---------------------------------------------------------------------- */
-
-static uint32_t
-new_id(struct phy_path *path)
-{
-	if (++path->last_id == 0)
-		path->last_id = 1;
-	return path->last_id;
-}
-
-/** Draws the fate of a TB whose first segment is here. */
-static struct phy_tb *
-tb_open(struct phy_path *path, struct phy_path_carrier *c, uint8_t sequence, uint64_t now_ns)
-{
-	struct phy_tb *tb = &c->tb[sequence % PHY_TBS];
-	uint64_t delay_ns = 0;
-
-	*tb = (struct phy_tb){.valid = true, .in_sequence = sequence, .drop = -1};
-	path->stats.tb_in++;
-	if (phy_rng_hit(&path->rng, path->odds_tb_loss)) {
-		tb->drop = PHY_TB_LOSS;
-		path->stats.tb_lost++;
-		return tb;
-	}
-	path->stats.tb_out++;
-	tb->id = new_id(path);
-	if (phy_rng_hit(&path->rng, path->odds_duplicate)) {
-		tb->twin = new_id(path);
-		path->stats.tb_duplicated++;
-		path->stats.tb_out++;
-	}
-	if (path->delay_ns | path->jitter_ns) {
-		delay_ns = path->delay_ns + phy_rng_below(&path->rng, path->jitter_ns + 1);
-		tb->due_ns = now_ns + delay_ns;
-		path->stats.tb_delayed++;
-	}
-	if (phy_rng_hit(&path->rng, path->odds_reorder) && !c->holding) {
-		c->holding = true;
-		c->held_sequence = sequence;
-		c->held_delay_ns = delay_ns;
-		c->held_until_ns = now_ns + PHY_SWAP_NS;
-		path->stats.tb_reordered++;
-	}
-	return tb;
-}
-
-static inline struct phy_tb *
-tb_of(struct phy_path *path, struct phy_path_carrier *c, const struct nfapi_p7 *h, uint64_t now_ns)
-{
-	struct phy_tb *tb = &c->tb[h->sequence % PHY_TBS];
-
-	if (likely(tb->valid && tb->in_sequence == h->sequence))
-		return tb;
-	return tb_open(path, c, h->sequence, now_ns);
-}
-
-/* --- frames out -------------------------------------------------------------------------------- */
-
-/** The frame leaves: its TB gets the next sequence number when it is the first to. */
-static inline void
-frame_exit(struct phy_path *path, struct rte_mbuf *m, uint32_t id)
-{
-	struct phy_path_carrier *c = &path->carrier[ap_meta(m)->carrier];
-	struct phy_exit *e = &c->exit[id % PHY_EXITS];
-	uint8_t *p7 = rte_pktmbuf_mtod_offset(m, uint8_t *, NFAPI_ETHER_LEN);
-
-	if (e->id != id)
-		*e = (struct phy_exit){id, c->out_sequence++};
-	p7[9] = e->sequence;
-	/* Errors of the air are in the bytes already; what follows protects the fronthaul. */
-	if (unlikely(be32_get(p7 + 10) != 0)) {
-		uint32_t crc = nfapi_p7_crc32c(p7);
-
-		crc = nfapi_crc32c(crc, p7 + NFAPI_P7_LEN, m->data_len - FAPI_HDR_LEN);
-		be32_put(p7 + 10, nfapi_checksum(crc));
-	}
-	path->out[path->nb_out++] = m;
-}
-
-/** @param due_ns when it leaves, 0: now */
-static inline void
-frame_send(struct phy_path *path, struct rte_mbuf *m, uint32_t id, uint64_t due_ns,
-	   uint64_t *drops)
-{
-	if (likely(due_ns == 0)) {
-		frame_exit(path, m, id);
-		return;
-	}
-	ap_ext(m)->spare = id;
-	if (!phy_delay_put(&path->delay, m, due_ns)) {
-		drops[PHY_HOLD_FULL]++;
-		rte_pktmbuf_free(m);
-	}
-}
-
-static void
-swap_send(struct phy_path *path, struct phy_path_carrier *c, uint64_t due_ns, uint64_t *drops)
-{
-	for (uint16_t i = 0; i < c->nb_swap; i++)
-		frame_send(path, c->swap[i], ap_ext(c->swap[i])->spare, due_ns, drops);
-	c->nb_swap = 0;
-}
-
-/** The waiting is over, and what is still to come of the TB follows. @return its due_ns. */
-static uint64_t
-hold_end(struct phy_path_carrier *c, uint64_t now_ns)
-{
-	const uint64_t due_ns = c->held_delay_ns ? now_ns + c->held_delay_ns : 0;
-	struct phy_tb *tb = &c->tb[c->held_sequence % PHY_TBS];
-
-	if (tb->in_sequence == c->held_sequence)
-		tb->due_ns = due_ns;
-	c->holding = false;
-	return due_ns;
-}
-
-static void
-job_send(struct phy_path *path, const struct job *j, uint64_t *drops)
-{
-	struct phy_path_carrier *c = &path->carrier[j->h.phy_id];
-
-	if (likely(j->dst != NULL)) {
-		if (unlikely(j->hold && c->nb_swap < RTE_DIM(c->swap))) {
-			ap_ext(j->dst)->spare = j->id;
-			c->swap[c->nb_swap++] = j->dst;
-		} else {
-			frame_send(path, j->dst, j->id, j->due_ns, drops);
-		}
-	}
-	if (unlikely(j->release))
-		swap_send(path, c, j->release_due_ns, drops);
-}
-
-/* --- frames in --------------------------------------------------------------------------------- */
-
 /** @return 0, or the drop reason, negated, less 1. */
 static inline int
 frame_check(const struct phy *p, const struct rte_mbuf *m, struct nfapi_p7 *h)
@@ -233,34 +63,35 @@ frame_check(const struct phy *p, const struct rte_mbuf *m, struct nfapi_p7 *h)
 		return -PHY_TOO_LONG - 1;
 	if (h->segment != 0)
 		return 0;
-	if (unlikely(m->data_len < FAPI_HDR_FIRST_LEN || h->length < FAPI_HDR_FIRST_LEN - NFAPI_ETHER_LEN))
+	if (unlikely(RTE_MIN(m->data_len, h->length + NFAPI_ETHER_LEN) < FAPI_HDR_FIRST_LEN))
 		return -PHY_SHORT - 1;
-	if (unlikely(fapi_data_decode(q + FAPI_HDR_LEN, FAPI_DATA_LEN, &d) < 0 || d.pdus != 1 ||
-		     fapi_tx_pdu_decode(q + FAPI_HDR_LEN + FAPI_DATA_LEN, FAPI_DATA_PDU_LEN, &pdu) < 0))
+	q += FAPI_HDR_LEN;
+	if (unlikely(fapi_data_decode(q, FAPI_DATA_LEN, &d) < 0 || d.pdus != 1 ||
+		     fapi_tx_pdu_decode(q + FAPI_DATA_LEN, FAPI_DATA_PDU_LEN, &pdu) < 0))
 		return -PHY_BAD_BODY - 1;
 	return 0;
 }
 
-static inline struct job *
+static inline struct phy_job *
 job_add(struct batch *b, struct rte_mbuf *src, const struct phy_tb *tb, uint32_t id,
 	const struct nfapi_p7 *h)
 {
-	struct job *j = &b->job[b->nb++];
+	struct phy_job *j = &b->job[b->nb++];
 
-	*j = (struct job){.src = src, .id = id, .due_ns = tb->due_ns, .h = *h};
+	*j = (struct phy_job){.src = src, .id = id, .due_ns = tb->due_ns, .h = *h};
 	return j;
 }
 
 /** While a TB of the carrier waits: is this frame of it, or the end of the one behind? */
 static void
-job_hold(struct phy_path_carrier *c, struct job *j, uint64_t now_ns)
+job_hold(struct phy_path_carrier *c, struct phy_job *j, uint64_t now_ns)
 {
 	const int8_t after = (int8_t)(j->h.sequence - c->held_sequence);
 
 	j->hold = after == 0;
 	if (after > 0 && !j->h.more) {
 		j->release = true;
-		j->release_due_ns = hold_end(c, now_ns);
+		j->release_due_ns = phy_hold_end(c, now_ns);
 	}
 }
 
@@ -271,6 +102,17 @@ frame_drop(struct rte_mbuf *m, int reason, uint64_t *drops)
 	rte_pktmbuf_free(m);
 }
 
+static inline struct phy_tb *
+tb_of(struct phy_path *path, struct phy_path_carrier *c, const struct nfapi_p7 *h,
+      uint64_t now_ns)
+{
+	struct phy_tb *tb = &c->tb[h->sequence % PHY_TBS];
+
+	if (likely(tb->valid && tb->in_sequence == h->sequence))
+		return tb;
+	return phy_tb_open(path, c, h->sequence, now_ns);
+}
+
 static void
 frame_in(struct phy *p, struct phy_path *path, struct rte_mbuf *m, uint64_t now_ns,
 	 struct batch *b, uint64_t *drops)
@@ -278,7 +120,7 @@ frame_in(struct phy *p, struct phy_path *path, struct rte_mbuf *m, uint64_t now_
 	struct phy_path_carrier *c;
 	struct phy_tb *tb;
 	struct nfapi_p7 h;
-	struct job *j;
+	struct phy_job *j;
 	int ret = frame_check(p, m, &h);
 
 	if (unlikely(ret < 0)) {
@@ -306,8 +148,6 @@ frame_in(struct phy *p, struct phy_path *path, struct rte_mbuf *m, uint64_t now_
 	b->done[b->nb_done++] = m;
 }
 
-/* --- the copies -------------------------------------------------------------------------------- */
-
 /** Takes buffers for all jobs, or for the first ones. @return how many jobs have one. */
 static uint16_t
 batch_alloc(struct rte_mempool *pool, struct rte_mbuf **dst, uint16_t nb)
@@ -323,7 +163,7 @@ batch_alloc(struct rte_mempool *pool, struct rte_mbuf **dst, uint16_t nb)
 
 /** Headers of RX_Data.indication over those of TX_Data.request, and the channel's errors. */
 static inline void
-job_convert(struct phy *p, uint32_t egress, struct phy_path *path, struct job *j,
+job_convert(struct phy *p, uint32_t egress, struct phy_path *path, struct phy_job *j,
 	    uint32_t timestamp_us)
 {
 	const uint16_t len = j->h.segment == 0 ? FAPI_HDR_FIRST_LEN : FAPI_HDR_LEN;
@@ -357,7 +197,7 @@ batch_copy(struct batch *b, struct rte_mbuf **dst, uint16_t nb)
 	struct phy_copy copy[2 * PHY_BURST];
 
 	for (uint16_t i = 0; i < nb; i++) {
-		struct job *j = &b->job[i];
+		struct phy_job *j = &b->job[i];
 		const uint16_t len = (uint16_t)(j->h.length + NFAPI_ETHER_LEN);
 
 		j->dst = dst[i];
@@ -395,31 +235,10 @@ phy_path_burst(struct phy *p, uint32_t side, struct rte_mbuf **frames, uint16_t 
 	for (uint16_t i = 0; i < b.nb; i++) {
 		if (likely(i < copies))
 			job_convert(p, phy_egress(p, side), path, &b.job[i], timestamp_us);
-		job_send(path, &b.job[i], drops);
+		phy_job_send(path, &b.job[i], drops);
 	}
 	path->used = b.nb_done;
 	path->made = b.nb;
 	drops[PHY_NO_MBUF] += b.nb - copies;
 	rte_pktmbuf_free_bulk(b.done, b.nb_done);
-}
-
-bool
-phy_path_expire(struct phy *p, uint32_t side, uint64_t now_ns, uint64_t *drops)
-{
-	struct phy_path *path = &p->path[side];
-	struct rte_mbuf *m;
-
-	path->nb_out = 0;
-	path->used = 0;
-	path->made = 0;
-	for (unsigned i = 0; i < RTE_DIM(path->carrier); i++) {
-		struct phy_path_carrier *c = &path->carrier[i];
-
-		if (c->holding && c->held_until_ns <= now_ns)
-			swap_send(path, c, hold_end(c, now_ns), drops);
-	}
-	while (path->nb_out < PHY_OUT_MAX &&
-	       (m = phy_delay_get(&path->delay, now_ns)) != NULL)
-		frame_exit(path, m, ap_ext(m)->spare);
-	return path->nb_out == PHY_OUT_MAX;
 }

@@ -2,7 +2,7 @@
 #ifndef AIRPATH_TESTS_TEST_FAPI_H
 #define AIRPATH_TESTS_TEST_FAPI_H
 
-/** TBs with known bytes, as frames of TX_Data.request or RX_Data.indication. cmocka must be included first. */
+/** TBs with known bytes, as frames of TX_Data.request. cmocka must be included first. */
 
 #include <string.h>
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_MODULES_PHY_JOB_H
+#define AIRPATH_MODULES_PHY_JOB_H
+
+/** Between phy_path.c, which takes and copies frames, and phy_out.c, which lets them go. */
+
+#include "modules/phy/phy_path.h"
+
+/** One frame to be copied. */
+struct phy_job {
+	struct rte_mbuf *src;
+	struct rte_mbuf *dst;
+	uint32_t id; /**< of the TB or its twin */
+	uint64_t due_ns; /**< of the TB */
+	bool hold; /**< the TB waits for the next one */
+	bool release; /**< behind it goes the TB that waited */
+	uint64_t release_due_ns;
+	struct nfapi_p7 h; /**< as it came */
+};
+
+/** Draws the fate of a TB whose first segment is here. */
+struct phy_tb *phy_tb_open(struct phy_path *path, struct phy_path_carrier *c, uint8_t sequence,
+			   uint64_t now_ns);
+
+/** The waiting is over, and what is still to come of the TB follows. @return its due_ns. */
+uint64_t phy_hold_end(struct phy_path_carrier *c, uint64_t now_ns);
+
+/** The copy leaves, or is kept; without a copy (no mbuf) only what hangs on it happens. */
+void phy_job_send(struct phy_path *path, const struct phy_job *j, uint64_t *drops);
+
+#endif
