@@ -24,7 +24,7 @@
 #include "core/config.h"
 #include "core/hist.h"
 
-#define GEN_SIZES_MAX 32 /**< entries of gen_cfg.sizes */
+#define GEN_SIZES_MAX 64 /**< entries of gen_cfg.sizes */
 #define GEN_MARKS_MAX 64 /**< entries of gen_cfg.dscps and qfis */
 #define GEN_FLOWS_MAX 1048576
 #define GEN_BURST_MAX 1024

@@ -3,7 +3,8 @@
 #include "modules/gen/gen_impl.h"
 
 #define HEAD_BYTES_MAX (ETH_HDR_BYTES + GEN_IP6_BYTES_MIN)
-#define PREFETCH_MBUF 8
+#define PREFETCH_MBUF 12
+#define PREFETCH_SEGMENT 8
 #define PREFETCH_DATA 4
 
 /** Compares payload that lies in several segments, from byte `at` of the packet to its end. */
@@ -56,9 +57,14 @@ ip6_holds(const struct gen *g, const uint8_t *ip, uint32_t bytes, const struct g
 	       ip[0] >> 4 == 6 && (g->cfg.routed || (memcmp(ip, sent, 4) == 0 && ip[7] == sent[7]));
 }
 
-/** Whether the IP packet `l2` bytes into the packet is, to the last byte, what gen_tx made. */
+/**
+ * Whether the IP packet `l2` bytes behind the start of segment `m` is, to the last byte, what
+ * gen_tx made.
+ * @param len of the packet from `m` on
+ * @param p its first HEAD_BYTES_MAX bytes
+ */
 static __rte_always_inline bool
-intact(const struct gen *g, const struct rte_mbuf *m, const uint8_t *p, uint32_t l2,
+intact(const struct gen *g, const struct rte_mbuf *m, uint32_t len, const uint8_t *p, uint32_t l2,
        struct gen_test *t, bool ipv6)
 {
 	const uint32_t ip_bytes = ipv6 ? IP6_HDR_BYTES : IP4_HDR_BYTES;
@@ -67,21 +73,21 @@ intact(const struct gen *g, const struct rte_mbuf *m, const uint8_t *p, uint32_t
 	uint32_t flow, payload_bytes;
 	enum gen_test_is is;
 
-	if (unlikely(m->pkt_len < payload_at ||
+	if (unlikely(len < payload_at ||
 		     (l2 && ip_get16(p + ETH_HDR_BYTES - 2) != ip_eth_type(ipv6 ? 6 : 4))))
 		return false;
 	is = gen_test_decode(p + payload_at - GEN_TEST_BYTES, t, g->check_seed);
 	flow = t->flow & ((1u << GEN_FLOW_BITS) - 1);
-	payload_bytes = m->pkt_len - payload_at;
+	payload_bytes = len - payload_at;
 	if (unlikely(is != GEN_TEST_INTACT || t->flow >> GEN_FLOW_BITS != g->cfg.stream ||
-		     flow >= g->cfg.flows || t->ip_bytes != m->pkt_len - l2 ||
+		     flow >= g->cfg.flows || t->ip_bytes != len - l2 ||
 		     t->pattern + payload_bytes > GEN_PATTERN_BYTES))
 		return false;
 	f = &g->flows[flow];
 	if (ipv6 ? !ip6_holds(g, p + l2, t->ip_bytes, f, t->pattern)
 		 : !ip4_holds(p + l2, t->ip_bytes, f))
 		return false;
-	if (likely(m->nb_segs == 1))
+	if (likely(m->data_len == len))
 		return gen_same(p + payload_at, g->pattern + t->pattern, payload_bytes);
 	return same_in_chain(m, payload_at, g->pattern + t->pattern);
 }
@@ -115,21 +121,53 @@ suspect(const struct gen *g, const uint8_t *p, uint32_t len)
 	return GEN_FOREIGN;
 }
 
+/** `len` bytes from the start of segment `m`, over as many segments as they take. */
+static __rte_noinline void
+copy_head(uint8_t *to, const struct rte_mbuf *m, uint32_t len)
+{
+	for (; len > 0 && m != NULL; m = m->next) {
+		uint32_t part = RTE_MIN(len, (uint32_t)m->data_len);
+
+		memcpy(to, rte_pktmbuf_mtod(m, void *), part);
+		to += part;
+		len -= part;
+	}
+}
+
+/** The segment where IP starts: a port puts Ethernet in front of a shared buffer as one of its own.
+ */
+static inline const struct rte_mbuf *
+ip_segment(const struct rte_mbuf *m)
+{
+	return m->data_len == ETH_HDR_BYTES && m->nb_segs > 1 ? m->next : m;
+}
+
 /** @param t filled when the packet is ours */
 static inline enum gen_verdict
 judge(struct gen *g, const struct rte_mbuf *m, struct gen_test *t)
 {
-	uint8_t copy[HEAD_BYTES_MAX];
-	uint32_t head = RTE_MIN(m->pkt_len, (uint32_t)HEAD_BYTES_MAX);
-	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
-	const uint8_t l2 = g->rx.l2_bytes, other = ETH_HDR_BYTES - l2;
+	const struct rte_mbuf *ip = ip_segment(m);
+	uint8_t copy[HEAD_BYTES_MAX], l2 = g->rx.l2_bytes;
+	uint32_t len = m->pkt_len, head;
+	const uint8_t *p;
 
-	if (unlikely(m->data_len < head))
-		p = rte_pktmbuf_read(m, 0, head, copy);
-	if (g->cfg.ipv6 ? intact(g, m, p, l2, t, true) : intact(g, m, p, l2, t, false))
+	if (ip != m && ip_get16(rte_pktmbuf_mtod_offset(m, uint8_t *, ETH_HDR_BYTES - 2)) ==
+			   ip_eth_type(g->cfg.ipv6 ? 6 : 4)) {
+		m = ip;
+		len -= ETH_HDR_BYTES;
+		l2 = 0;
+	}
+	head = RTE_MIN(len, (uint32_t)HEAD_BYTES_MAX);
+	p = rte_pktmbuf_mtod(m, const uint8_t *);
+	if (unlikely(m->data_len < head)) {
+		copy_head(copy, m, head);
+		p = copy;
+	}
+	if (g->cfg.ipv6 ? intact(g, m, len, p, l2, t, true) : intact(g, m, len, p, l2, t, false))
 		return GEN_OURS;
-	if (intact(g, m, p, other, t, g->cfg.ipv6)) {
-		g->rx.l2_bytes = other;
+	l2 = ETH_HDR_BYTES - l2;
+	if (intact(g, m, len, p, l2, t, g->cfg.ipv6)) {
+		g->rx.l2_bytes = l2;
 		return GEN_OURS;
 	}
 	return suspect(g, p, head);
@@ -167,10 +205,16 @@ judge_replay(const struct gen *g, const struct rte_mbuf *m, struct gen_test *t)
 static inline void
 prefetch_ahead(struct rte_mbuf **pkts, uint16_t i, uint16_t n)
 {
-	if (i + PREFETCH_MBUF < n)
+	if (i + PREFETCH_MBUF < n) {
 		rte_prefetch0(pkts[i + PREFETCH_MBUF]);
+		/* Freeing looks at `next`. */
+		rte_mbuf_prefetch_part2(pkts[i + PREFETCH_MBUF]);
+	}
+	if (i + PREFETCH_SEGMENT < n)
+		rte_prefetch0(ip_segment(pkts[i + PREFETCH_SEGMENT]));
 	if (i + PREFETCH_DATA < n) {
-		const uint8_t *p = rte_pktmbuf_mtod(pkts[i + PREFETCH_DATA], const uint8_t *);
+		const uint8_t *p =
+		    rte_pktmbuf_mtod(ip_segment(pkts[i + PREFETCH_DATA]), const uint8_t *);
 
 		rte_prefetch0(p);
 		rte_prefetch0(p + RTE_CACHE_LINE_SIZE);

@@ -113,6 +113,24 @@ indirect_packets_are_verified_in_place(void **state)
 	assert_pool_full(pool);
 }
 
+/** What a port makes of a shared buffer: Ethernet in a segment of its own. */
+static void
+ethernet_may_be_a_segment_of_its_own(void **state)
+{
+	(void)state;
+	for (unsigned ipv6 = 0; ipv6 < 2; ipv6++) {
+		struct gen *g = test_gen(&(struct gen_cfg){.ethernet = true, .ipv6 = ipv6});
+
+		test_send(g, 2, 1);
+		split(ETH_HDR_BYTES);
+		each_flip_is_corruption(g, pkts[0], 0x11);
+		test_take_good(g, 2, 2);
+		assert_int_equal(test_stats(g).rx_good, 2);
+		gen_destroy(g);
+		assert_pool_full(pool);
+	}
+}
+
 static void
 framing_of_arrivals_may_differ(void **state)
 {
@@ -250,6 +268,7 @@ main(void)
 	    cmocka_unit_test(any_single_changed_byte_is_found),
 	    cmocka_unit_test(chains_are_verified_wherever_they_are_cut),
 	    cmocka_unit_test(indirect_packets_are_verified_in_place),
+	    cmocka_unit_test(ethernet_may_be_a_segment_of_its_own),
 	    cmocka_unit_test(framing_of_arrivals_may_differ),
 	    cmocka_unit_test(cut_and_lengthened_packets_are_corrupted),
 	    cmocka_unit_test(strangers_are_foreign),
