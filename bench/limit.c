@@ -138,7 +138,8 @@ core_main(void *arg)
 	atomic_fetch_sub(&b->waiting, 1);
 	while (atomic_load(&b->waiting) > 0)
 		rte_pause();
-	c->cycles = harness_run(b->what->mode == LIMIT_MEMCPY ? window_memcpy : window_forward, c, b->what->seconds);
+	c->cycles = harness_run(b->what->mode == LIMIT_MEMCPY ? window_memcpy : window_forward, c,
+				b->what->seconds);
 	return 0;
 }
 

@@ -8,173 +8,16 @@
 /* cmocka needs the headers above. */
 #include <cmocka.h>
 
-#include <rte_malloc.h>
-
 #include "core/port.h"
-#include "core/worker.h"
 #include "modules/port/port_node.h"
-#include "test_eal.h"
+#include "test_node.h"
 
 /*
  * Two ports joined by rings, a and b. What is sent into b's far end reaches the node
- * under test on a; catch nodes keep what comes out of its edges.
+ * under test on a.
  */
 
-#define CAUGHT_MAX 512
-
-static struct rte_mempool *pool, *hdr_pool, *dst_pool, *small_pool;
-static struct ap_worker worker;
-static struct rte_mbuf *caught[2][CAUGHT_MAX];
-static unsigned nb_caught[2];
-static struct ap_node *instances[4];
-static unsigned nb_instances, serial;
-
-static uint16_t
-catch_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
-{
-	unsigned which = strstr(node->name, "reply") != NULL;
-
-	(void)graph;
-	for (uint16_t i = 0; i < nb; i++)
-		caught[which][nb_caught[which]++] = objs[i];
-	return nb;
-}
-
-/** Feeds a node that is no source: what is left in `fed` goes to its stream. */
-static struct rte_mbuf *fed[CAUGHT_MAX];
-static uint16_t nb_fed;
-
-static uint16_t
-feed_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
-{
-	(void)objs;
-	(void)nb;
-	if (nb_fed > 0)
-		rte_node_enqueue(graph, node, 0, (void **)fed, nb_fed);
-	nb = nb_fed;
-	nb_fed = 0;
-	return nb;
-}
-
-static int
-node_bind(const struct rte_graph *graph, struct rte_node *node)
-{
-	struct ap_node *n = instances[nb_instances - 1];
-
-	n->rte = node;
-	n->graph = (struct rte_graph *)(uintptr_t)graph;
-	*(struct ap_node **)(void *)node->ctx = n;
-	return 0;
-}
-
-static void
-rte_register(const char *name, bool source, ap_process_fn fn, bool ours, const char *const *next,
-	     uint8_t nb_next)
-{
-	struct rte_node_register *reg = calloc(1, sizeof(*reg) + 8 * sizeof(char *));
-
-	assert_non_null(reg);
-	snprintf(reg->name, sizeof(reg->name), "%s", name);
-	reg->flags = source ? RTE_NODE_SOURCE_F : 0;
-	reg->process = fn;
-	reg->init = ours ? node_bind : NULL;
-	reg->parent_id = RTE_NODE_ID_INVALID;
-	reg->nb_edges = nb_next;
-	for (uint8_t i = 0; i < nb_next; i++)
-		reg->next_nodes[i] = next[i];
-	assert_int_not_equal(__rte_node_register(reg), RTE_NODE_ID_INVALID);
-	free(reg);
-}
-
-static void
-fire(struct ap_timer *t, uint64_t now_ns)
-{
-	struct ap_node *n = container_of(t, struct ap_node, timer);
-
-	n->type->expire(n, now_ns);
-}
-
-/** A graph of one node of type `type` between feed and catch nodes. */
-static struct ap_node *
-node_make(const char *type, void *arg)
-{
-	const struct ap_node_type *t = ap_node_type_find(type);
-	char me[32], out[32], reply[32], feed[32], graph[32];
-	const char *next[2] = {out, reply}, *all[4] = {me, out, reply, feed};
-	const char *feeds[3] = {t->source ? out : me, out, reply}; /* rte_graph wants no node apart */
-	struct rte_graph_param prm = {.socket_id = SOCKET_ID_ANY, .nb_node_patterns = 4,
-				      .node_patterns = all};
-	struct ap_node *n = rte_zmalloc(NULL, sizeof(*n), RTE_CACHE_LINE_SIZE);
-
-	assert_non_null(t);
-	assert_non_null(n);
-	n->type = t;
-	n->arg = arg;
-	n->worker = &worker;
-	n->priv = rte_zmalloc(NULL, t->priv_size + 1, RTE_CACHE_LINE_SIZE);
-	n->timer.fire = fire;
-	snprintf(n->name, sizeof(n->name), "test.%s", type);
-	instances[nb_instances++] = n;
-	snprintf(me, sizeof(me), "%u.me", ++serial);
-	snprintf(out, sizeof(out), "%u.out", serial);
-	snprintf(reply, sizeof(reply), "%u.reply", serial);
-	snprintf(feed, sizeof(feed), "%u.feed", serial);
-	snprintf(graph, sizeof(graph), "%u", serial);
-	rte_register(out, false, catch_process, false, NULL, 0);
-	rte_register(reply, false, catch_process, false, NULL, 0);
-	rte_register(me, t->source, t->process, true, next, t->nb_edges);
-	rte_register(feed, true, feed_process, false, feeds, 3);
-	assert_int_not_equal(rte_graph_create(graph, &prm), RTE_GRAPH_ID_INVALID);
-	worker.graph = rte_graph_lookup(graph);
-	assert_int_equal(t->init(n), 0);
-	return n;
-}
-
-static uint64_t
-dropped(const struct ap_node *n, const char *name)
-{
-	for (uint8_t i = 0; i < n->type->nb_drops; i++)
-		if (strcmp(n->type->drops[i], name) == 0)
-			return n->drops[i];
-	fail_msg("%s has no drop reason %s", n->type->name, name);
-	return 0;
-}
-
-static void
-assert_balance(const struct ap_node *n)
-{
-	uint64_t out = n->used + (n->type->held ? n->type->held(n) : 0);
-
-	for (unsigned i = 0; i < AP_EDGES_MAX; i++)
-		out += n->out[i];
-	for (unsigned i = 0; i < AP_DROPS_MAX; i++)
-		out += n->drops[i];
-	assert_int_equal(n->in + n->made, out);
-}
-
-static void
-walk(void)
-{
-	worker.now_ns = ap_clock_ns();
-	rte_graph_walk(worker.graph);
-}
-
-/** Takes the node down, and all that was caught. */
-static void
-node_free(struct ap_node *n)
-{
-	assert_balance(n);
-	if (n->type->fini)
-		n->type->fini(n);
-	rte_graph_destroy(worker.graph->id);
-	rte_free(n->priv);
-	rte_free(n);
-	nb_instances--;
-	for (unsigned w = 0; w < 2; w++) {
-		rte_pktmbuf_free_bulk(caught[w], nb_caught[w]);
-		nb_caught[w] = 0;
-	}
-}
+static struct rte_mempool *pool, *hdr_pool, *dst_pool;
 
 /* --- ports ------------------------------------------------------------------------------------ */
 
@@ -499,63 +342,6 @@ test_tx_linearizes(void **state)
 }
 
 static void
-copy_through(enum ap_cfg_copy mode)
-{
-	struct ap_copier_cfg cfg = {"test", mode, dst_pool, NULL, 0};
-	struct ap_node *n = node_make("copy", &cfg);
-	uint64_t end = ap_clock_ns() + AP_NS_PER_S;
-
-	for (nb_fed = 0; nb_fed < 40; nb_fed++)
-		fed[nb_fed] = ip_frame(0x0800, (uint16_t)(100 + nb_fed), (uint16_t)(114 + nb_fed));
-	walk();
-	assert_balance(n);
-	while (nb_caught[0] < 40 && ap_clock_ns() < end) {
-		ap_wheel_run(worker.wheel, ap_clock_ns());
-		walk();
-	}
-	assert_int_equal(nb_caught[0], 40);
-	for (unsigned i = 0; i < 40; i++) {
-		struct rte_mbuf *m = caught[0][i];
-
-		assert_ptr_equal(m->pool, mode == AP_COPY_NONE ? pool : dst_pool);
-		assert_int_equal(m->pkt_len, 114 + i);
-		assert_int_equal(rte_pktmbuf_mtod(m, uint8_t *)[113 + i], 0xee);
-		assert_int_equal(ap_ext(m)->enter_ns, 12345);
-	}
-	assert_int_equal(copy_node_copier(n) != NULL, 1);
-	node_free(n);
-	assert_pool_full(pool);
-	assert_pool_full(dst_pool);
-}
-
-static void
-test_copy(void **state)
-{
-	(void)state;
-	copy_through(AP_COPY_NONE);
-	copy_through(AP_COPY_CPU);
-	copy_through(AP_COPY_DMA);
-}
-
-static void
-test_copy_drops(void **state)
-{
-	struct ap_copier_cfg cfg = {"test", AP_COPY_CPU, small_pool, NULL, 0};
-	struct ap_node *n = node_make("copy", &cfg);
-
-	(void)state;
-	for (nb_fed = 0; nb_fed < 40; nb_fed++)
-		fed[nb_fed] = ip_frame(0x0800, 46, nb_fed == 3 ? 65 : 60);
-	walk();
-	assert_int_equal(dropped(n, "too_long"), 1);
-	assert_int_equal(dropped(n, "no_mbuf"), 39 - 15);
-	assert_int_equal(nb_caught[0], 15);
-	node_free(n);
-	assert_pool_full(pool);
-	assert_pool_full(small_pool);
-}
-
-static void
 test_init_errors(void **state)
 {
 	const struct ap_node_type *rx = ap_node_type_find("port_rx"), *tx = ap_node_type_find("port_tx");
@@ -582,9 +368,7 @@ setup(void **state)
 	pool = test_pool("pool", 511, 2048);
 	hdr_pool = test_pool("hdr", 63, 64);
 	dst_pool = test_pool("dst", 63, 2048);
-	small_pool = test_pool("small", 15, 64);
-	worker.wheel = ap_wheel_create(10000, ap_clock_ns());
-	return pool && hdr_pool && dst_pool && small_pool && worker.wheel ? 0 : -1;
+	return pool && hdr_pool && dst_pool ? 0 : -1;
 }
 
 static int
@@ -607,8 +391,6 @@ main(void)
 		cmocka_unit_test(test_tx_ethernet),
 		cmocka_unit_test(test_tx_full),
 		cmocka_unit_test(test_tx_linearizes),
-		cmocka_unit_test(test_copy),
-		cmocka_unit_test(test_copy_drops),
 		cmocka_unit_test(test_init_errors),
 	};
 
