@@ -30,6 +30,7 @@
 #define SUBPDUS_MAX 1000
 #define TB_MAX 65000
 #define SDU_ROOM 9216
+#define OUT_MAX (TB_MAX / 64 + 1)
 #define LCID 4
 
 static const char *const strategy_names[MAC_STRATEGIES] = {
@@ -62,7 +63,7 @@ struct bench {
 	struct mac_build build;
 	struct mac_build_run run;
 	struct rte_mbuf *in[SUBPDUS_MAX + 2];
-	struct rte_mbuf *out[MAC_BUILD_OUT_MAX];
+	struct rte_mbuf *out[OUT_MAX];
 };
 
 static uint8_t
@@ -126,7 +127,7 @@ make_input(struct bench *b, const struct point *p, bool fill)
 static void
 build(struct bench *b, const struct point *p)
 {
-	b->run = (struct mac_build_run){.out = b->out};
+	b->run = (struct mac_build_run){.out = b->out, .max = OUT_MAX};
 	mac_build(&b->build, b->in, (uint16_t)(p->subpdus + 2), &b->run);
 }
 

@@ -87,7 +87,7 @@ mac_build_emit(struct mac_build *b, struct mac_build_run *run)
 	b->segs = 0;
 	b->head = NULL;
 	run->made++;
-	if (likely(run->nb_out < MAC_BUILD_OUT_MAX)) {
+	if (likely(run->nb_out < run->max)) {
 		run->out[run->nb_out++] = m;
 		return true;
 	}

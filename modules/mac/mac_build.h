@@ -27,7 +27,6 @@ enum mac_strategy {
 };
 
 #define MAC_BUILD_FRAGS_MAX 128 /**< fragments of a TB: nFAPI numbers no more segments */
-#define MAC_BUILD_OUT_MAX 8192 /**< fragments of one visit */
 
 struct mac_build_cfg {
 	enum mac_strategy strategy;
@@ -43,13 +42,14 @@ enum mac_build_drop {
 	MAC_BUILD_TB_SIZE, /**< start mark of an empty TB, or one of more than 128 fragments */
 	MAC_BUILD_BAD_PDU, /**< RLC PDU of 0 or more than 65535 B */
 	MAC_BUILD_BAD_MARK, /**< mark shorter than it says */
-	MAC_BUILD_OUT_FULL, /**< more than MAC_BUILD_OUT_MAX fragments in a visit */
+	MAC_BUILD_OUT_FULL, /**< more fragments in a visit than its caller has room for */
 	MAC_BUILD_DROPS,
 };
 
-/** What one visit did; the caller zeroes it and sets `out`. */
+/** What one visit did; the caller zeroes it and sets `out` and `max`. */
 struct mac_build_run {
-	struct rte_mbuf **out; /**< room for MAC_BUILD_OUT_MAX fragments */
+	struct rte_mbuf **out;
+	uint32_t max; /**< fragments `out` has room for */
 	uint32_t nb_out;
 	uint32_t made; /**< fragments made, also those dropped unfinished */
 	enum mac_build_drop why; /**< reason of a failed operation, MAC_BUILD_NO_MBUF unless set */

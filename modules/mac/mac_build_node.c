@@ -29,10 +29,11 @@ mac_build_process(struct rte_graph *graph, struct rte_node *node, void **objs, u
 {
 	struct ap_node *n = ap_node(node);
 	struct mac_build *b = n->priv;
-	struct mac_build_run run = {0};
+	const struct rte_node *next = node->nodes[EDGE_FRAGMENTS];
+	struct mac_build_run run = {.max = next->size - next->idx};
 
 	run.out = (struct rte_mbuf **)rte_node_next_stream_get(graph, node, EDGE_FRAGMENTS,
-							       MAC_BUILD_OUT_MAX);
+							       (uint16_t)run.max);
 	mac_build(b, (struct rte_mbuf **)objs, nb, &run);
 	rte_node_next_stream_put(graph, node, EDGE_FRAGMENTS, (uint16_t)run.nb_out);
 

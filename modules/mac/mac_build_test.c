@@ -10,9 +10,10 @@
 #include "test_eal.h"
 
 #define TB_MAX 200000
+#define OUT_MAX 1024
 
 static struct l2_pools pools;
-static struct rte_mbuf *out[MAC_BUILD_OUT_MAX];
+static struct rte_mbuf *out[OUT_MAX];
 static uint8_t expected[TB_MAX + 70000], got[TB_MAX];
 static uint32_t seed;
 
@@ -128,7 +129,7 @@ random_tb(enum mac_strategy strategy, uint32_t the_seed)
 {
 	static const uint32_t sizes[] = {1, 40, 255, 256, 300, 1500, 9000};
 	struct rte_mbuf *in[512], *kept[512];
-	struct mac_build_run run = {.out = out};
+	struct mac_build_run run = {.out = out, .max = OUT_MAX};
 	const uint8_t ce[] = {0x3d, 0x41, 0x3e, 0x02, 0x01, 0x55};
 	uint32_t at = 0, fragment, tb_bytes, nb = 0, nb_kept = 0;
 	struct mac_build b;
@@ -199,7 +200,7 @@ padding_lengths(void **state)
 	for (unsigned strategy = 0; strategy < MAC_STRATEGIES; strategy++) {
 		for (uint32_t pad = 0; pad < 70; pad++) {
 			struct mac_build b = builder(strategy, 64);
-			struct mac_build_run run = {.out = out};
+			struct mac_build_run run = {.out = out, .max = OUT_MAX};
 			uint32_t tb_bytes = 62 + pad;
 			struct rte_mbuf *in[] = {mark(AP_M_TB_START, tb_bytes, "", 0),
 						 pdu(60, 4, 9, 1),
@@ -222,7 +223,7 @@ padding_lengths(void **state)
 static void
 drop_one(struct rte_mbuf **in, uint16_t nb, enum mac_build_drop why, uint32_t times)
 {
-	struct mac_build_run run = {.out = out};
+	struct mac_build_run run = {.out = out, .max = OUT_MAX};
 	struct mac_build b = builder(MAC_SCATTER, 100);
 	uint32_t dropped = 0;
 
@@ -280,7 +281,7 @@ exhausted_pool_spares_the_next_tb(void **state)
 	for (unsigned strategy = 0; strategy < MAC_STRATEGIES; strategy++) {
 		struct rte_mempool *pool = strategy == MAC_SCATTER ? pools.ind : pools.phy;
 		struct rte_mbuf *hoard[4096];
-		struct mac_build_run run = {.out = out};
+		struct mac_build_run run = {.out = out, .max = OUT_MAX};
 		struct mac_build b = builder(strategy, 100);
 		unsigned held = rte_mempool_avail_count(pool);
 		uint32_t dropped = 0;
@@ -298,7 +299,7 @@ exhausted_pool_spares_the_next_tb(void **state)
 		rte_pktmbuf_free_bulk(run.out, run.nb_out);
 		rte_pktmbuf_free_bulk(hoard, held);
 
-		run = (struct mac_build_run){.out = out};
+		run = (struct mac_build_run){.out = out, .max = OUT_MAX};
 		struct rte_mbuf *good[] = {mark(AP_M_TB_START, 42, "", 0), pdu(40, 4, 1, 1),
 					   mark(AP_M_TB_END, 42, "", 0)};
 		mac_subheader_put(expected, 4, 40);
@@ -318,7 +319,7 @@ oldest_time_travels_with_the_fragment(void **state)
 	(void)state;
 	for (unsigned strategy = 0; strategy < MAC_STRATEGIES; strategy++) {
 		struct mac_build b = builder(strategy, 100);
-		struct mac_build_run run = {.out = out};
+		struct mac_build_run run = {.out = out, .max = OUT_MAX};
 		struct rte_mbuf *in[] = {mark(AP_M_TB_START, 200, "", 0), pdu(40, 4, 0, 1),
 					 pdu(40, 4, 0, 1), pdu(30, 4, 0, 1),
 					 mark(AP_M_TB_END, 200, "", 0)};
@@ -343,7 +344,7 @@ static void
 fini_leaves_nothing(void **state)
 {
 	struct mac_build b = builder(MAC_SCATTER, 100);
-	struct mac_build_run run = {.out = out};
+	struct mac_build_run run = {.out = out, .max = OUT_MAX};
 	struct rte_mbuf *in[] = {mark(AP_M_TB_START, 90, "", 0), mark(AP_M_TB_END, 90, "", 0),
 				 mark(AP_M_TB_START, 90, "", 0), pdu(50, 4, 0, 2)};
 
@@ -352,6 +353,28 @@ fini_leaves_nothing(void **state)
 	mac_build_fini(&b);
 	mac_padding_put(expected, 90);
 	check_tb(&run, 0, 90, 100);
+	assert_no_leak();
+}
+
+/** No room for the second fragment: it and the rest of the TB go by name. */
+static void
+full_output(void **state)
+{
+	struct mac_build b = builder(MAC_SCATTER, 100);
+	struct mac_build_run run = {.out = out, .max = 1};
+	struct rte_mbuf *in[] = {mark(AP_M_TB_START, 300, "", 0), pdu(150, 4, 0, 1),
+				 pdu(40, 4, 0, 1), pdu(40, 4, 0, 1),
+				 pdu(10, 4, 0, 1), mark(AP_M_TB_END, 300, "", 0)};
+
+	(void)state;
+	mac_build(&b, in, 6, &run);
+	assert_int_equal(run.nb_out, 1);
+	assert_int_equal(run.made, 2);
+	assert_int_equal(run.drops[MAC_BUILD_OUT_FULL], 2);
+	assert_int_equal(run.drops[MAC_BUILD_ABANDONED], 1);
+	assert_int_equal(run.in_drops, 2);
+	rte_pktmbuf_free(out[0]);
+	mac_build_fini(&b);
 	assert_no_leak();
 }
 
@@ -379,6 +402,7 @@ main(void)
 		cmocka_unit_test(exhausted_pool_spares_the_next_tb),
 		cmocka_unit_test(oldest_time_travels_with_the_fragment),
 		cmocka_unit_test(fini_leaves_nothing),
+		cmocka_unit_test(full_output),
 		cmocka_unit_test(configuration_is_checked),
 	};
 

@@ -5,8 +5,8 @@
 #include "modules/mac/mac_rx.h"
 
 /*
- * mac_demux: whole TBs in, RLC PDUs out (TS 38.321 §5.3.3). It is the only node before rlc_rx,
- * so that it writes straight into that node's stream, which is empty when it starts.
+ * mac_demux: whole TBs in, RLC PDUs out (TS 38.321 §5.3.3), written straight into the stream of
+ * the next node.
  */
 
 #define SDUS_PER_TB 2048 /* a 195 kB TB of 128 B packets holds 1500 */
@@ -32,10 +32,11 @@ mac_demux_process(struct rte_graph *graph, struct rte_node *node, void **objs, u
 {
 	struct ap_node *n = ap_node(node);
 	struct l2 *l2 = n->role;
-	struct mac_rx_run run = {.max = AP_STREAM_MAX};
+	const struct rte_node *next = node->nodes[EDGE_SDUS];
+	struct mac_rx_run run = {.max = next->size - next->idx};
 
 	run.out = (struct rte_mbuf **)rte_node_next_stream_get(graph, node, EDGE_SDUS,
-							       AP_STREAM_MAX);
+							       (uint16_t)run.max);
 	for (uint16_t i = 0; i < nb; i++) {
 		if (i + 1 < nb)
 			rte_prefetch0(rte_pktmbuf_mtod((struct rte_mbuf *)objs[i + 1], void *));

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mac_slot → mac_build → mac_demux: what RLC gave comes out, in order, and the books balance. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "modules/mac/mac_build.h"
+#include "modules/mac/mac_rx.h"
+#include "modules/mac/mac_tx.h"
+#include "test_eal.h"
+#include "test_node.h"
+
+#define CARRIERS 2
+#define LCID 4
+
+static struct l2 l2;
+static struct rlc_tx rlc;
+static struct mac_tx tx;
+static struct mac_rx rx;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	if (test_eal_init())
+		return -1;
+	l2.pools.proto = test_pool("proto", 2047, 2048);
+	l2.pools.phy = test_pool("phy", 255, 9216);
+	l2.pools.hdr = test_pool("hdr", 1023, 128);
+	l2.pools.ind = rte_pktmbuf_pool_create("ind", 2047, 0, 0, 0, 0);
+	return l2.pools.proto && l2.pools.phy && l2.pools.hdr && l2.pools.ind ? 0 : -1;
+}
+
+static void
+make_l2(enum l2_direction direction)
+{
+	const struct rlc_tx_cfg r = {.mode = RLC_TM,
+				     .queue_sdus = 1024,
+				     .lcid = LCID,
+				     .discard_ms = 100,
+				     .pools = &l2.pools};
+	const struct mac_tx_lc_cfg lc = {.rlc = &rlc, .lcid = LCID, .priority = 1};
+	const struct mac_tx_cfg t = {.direction = direction,
+				     .nb_carriers = CARRIERS,
+				     .nb_lcs = 1,
+				     .lcs = &lc,
+				     .hdr = l2.pools.hdr};
+	struct mac_rx_cfg m = {.direction = direction, .ind = l2.pools.ind};
+
+	m.bearer_of_lcid[LCID] = 7;
+	for (unsigned i = 0; i <= L2_LCID_MAX; i++)
+		if (i != LCID)
+			m.bearer_of_lcid[i] = L2_NO_BEARER;
+	assert_int_equal(rlc_tx_init(&rlc, &r), 0);
+	assert_int_equal(mac_tx_init(&tx, &t), 0);
+	assert_int_equal(mac_rx_init(&rx, &m), 0);
+	memset(&l2.slots, 0, sizeof(l2.slots));
+	l2.mac_tx = &tx;
+	l2.mac_rx = &rx;
+	l2.nb_carriers = CARRIERS;
+}
+
+static void
+free_l2(void)
+{
+	rlc_tx_fini(&rlc);
+	assert_pool_full(l2.pools.proto);
+	assert_pool_full(l2.pools.phy);
+	assert_pool_full(l2.pools.hdr);
+	assert_pool_full(l2.pools.ind);
+}
+
+static void
+feed(uint32_t first, uint32_t nb, uint64_t now_ns)
+{
+	uint64_t drops[RLC_TX_DROPS] = {0};
+
+	for (uint32_t i = first; i < first + nb; i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(l2.pools.proto);
+		uint16_t bytes = (uint16_t)(4 + i * 37 % 1400);
+
+		*ap_meta(m) = (struct ap_meta){0};
+		memset(rte_pktmbuf_append(m, bytes), (int)i, bytes);
+		memcpy(rte_pktmbuf_mtod(m, void *), &i, 4);
+		assert_int_equal(rlc_tx_push(&rlc, &m, 1, now_ns, drops), 1);
+	}
+}
+
+static void
+finish(struct test_node *t)
+{
+	if (t->n.type->fini)
+		t->n.type->fini(&t->n);
+	test_node_balance(t);
+	test_node_free(t);
+}
+
+static struct test_node *
+make_builder(enum mac_strategy strategy, uint32_t carrier)
+{
+	static struct mac_build_cfg cfg;
+	struct test_node *t = test_node_make("mac_build", &l2);
+
+	cfg = (struct mac_build_cfg){.strategy = strategy, .fragment_bytes = 3000};
+	t->n.arg = &cfg;
+	t->n.index = carrier;
+	assert_int_equal(t->n.type->init(&t->n), 0);
+	return t;
+}
+
+/** Fragments of whole TBs on the builder's edge become one chain a TB, as fapi_rx hands them over. */
+static uint16_t
+assemble(struct test_node *build, struct rte_mbuf **tbs)
+{
+	struct rte_mbuf **frags;
+	uint16_t nb = test_node_take(build, 0, &frags), nb_tbs = 0;
+
+	for (uint16_t i = 0; i < nb; i++) {
+		if (ap_meta(frags[i])->flags & AP_M_FRAG_FIRST)
+			tbs[nb_tbs++] = frags[i];
+		else
+			rte_pktmbuf_chain(tbs[nb_tbs - 1], frags[i]);
+	}
+	for (uint16_t i = 0; i < nb_tbs; i++)
+		assert_int_equal(tbs[i]->pkt_len, ap_ext(tbs[i])->tb_bytes);
+	return nb_tbs;
+}
+
+/** Checks the next SDUs on mac_demux's edge. @return the id expected next. */
+static uint32_t
+check_sdus(struct test_node *demux, uint8_t carrier, uint32_t next)
+{
+	struct rte_mbuf **sdus;
+	uint16_t nb = test_node_take(demux, 0, &sdus);
+
+	for (uint16_t i = 0; i < nb; i++, next++) {
+		uint32_t id;
+		const void *p = rte_pktmbuf_read(sdus[i], 0, 4, &id);
+
+		assert_memory_equal(p, &next, 4);
+		assert_int_equal(sdus[i]->pkt_len, 4 + next * 37 % 1400);
+		assert_int_equal(ap_meta(sdus[i])->bearer, 7);
+		assert_int_equal(ap_meta(sdus[i])->carrier, carrier);
+	}
+	rte_pktmbuf_free_bulk(sdus, nb);
+	return next;
+}
+
+static void
+through(enum l2_direction direction, enum mac_strategy strategy)
+{
+	struct test_node *slot, *build[CARRIERS], *demux;
+	uint32_t next = 0;
+
+	make_l2(direction);
+	slot = test_node_make("mac_slot", &l2);
+	for (uint32_t c = 0; c < CARRIERS; c++)
+		build[c] = make_builder(strategy, c);
+	demux = test_node_make("mac_demux", &l2);
+	feed(0, 600, 0);
+	for (uint32_t s = 0; s < 10; s++) {
+		const struct slot_grant g = {.sfn = 1, .slot = (uint16_t)s,
+					     .tb_bytes = {30000, 20000}};
+
+		assert_true(slot_box_put(&l2.slots, &g));
+		do {
+			slot->worker.now_ns += 1000;
+			test_node_visit(slot, (struct rte_mbuf *[]){NULL}, 0);
+		} while (mac_tx_busy(&tx));
+		for (uint32_t c = 0; c < CARRIERS; c++) {
+			struct rte_mbuf **pkts, *tbs[4];
+			uint16_t nb = test_node_take(slot, c, &pkts);
+
+			test_node_visit(build[c], pkts, nb);
+			nb = assemble(build[c], tbs);
+			assert_int_equal(nb, 1);
+			test_node_visit(demux, tbs, nb);
+			next = check_sdus(demux, (uint8_t)c, next);
+		}
+	}
+	assert_int_equal(next, 600);
+	assert_int_equal(tx.slots, 10);
+	finish(slot);
+	finish(build[0]);
+	finish(build[1]);
+	finish(demux);
+	free_l2();
+}
+
+static void
+sdus_survive_every_strategy(void **state)
+{
+	(void)state;
+	for (unsigned s = 0; s < MAC_STRATEGIES; s++) {
+		through(L2_UPLINK, s);
+		through(L2_DOWNLINK, s);
+	}
+}
+
+/** Three slots wait: the newest is served, two are missed, and the next is unharmed. */
+static void
+late_slots_are_missed(void **state)
+{
+	struct test_node *slot;
+	struct rte_mbuf **pkts;
+	uint16_t nb;
+
+	(void)state;
+	make_l2(L2_UPLINK);
+	slot = test_node_make("mac_slot", &l2);
+	test_node_visit(slot, (struct rte_mbuf *[]){NULL}, 0);
+	assert_int_equal(test_node_take(slot, 0, &pkts), 0);
+	for (uint16_t s = 0; s < 3; s++)
+		slot_box_put(&l2.slots, &(struct slot_grant){.slot = s, .tb_bytes = {100}});
+	test_node_visit(slot, (struct rte_mbuf *[]){NULL}, 0);
+	nb = test_node_take(slot, 0, &pkts);
+	assert_int_equal(nb, 2);
+	assert_int_equal(rte_pktmbuf_mtod(pkts[0], struct mac_tb_mark *)->slot, 2);
+	rte_pktmbuf_free_bulk(pkts, nb);
+	assert_int_equal(tx.slots, 1);
+	assert_int_equal(tx.slots_missed, 2);
+	slot_box_put(&l2.slots, &(struct slot_grant){.slot = 3, .tb_bytes = {0, 100}});
+	test_node_visit(slot, (struct rte_mbuf *[]){NULL}, 0);
+	nb = test_node_take(slot, 1, &pkts);
+	assert_int_equal(nb, 2);
+	rte_pktmbuf_free_bulk(pkts, nb);
+	finish(slot);
+	free_l2();
+}
+
+static void
+expired_sdus_and_missing_marks_have_names(void **state)
+{
+	unsigned left = rte_mempool_avail_count(l2.pools.hdr);
+	struct rte_mbuf *hoard[1023];
+	struct test_node *slot;
+
+	(void)state;
+	make_l2(L2_UPLINK);
+	slot = test_node_make("mac_slot", &l2);
+	feed(0, 5, 0);
+	feed(5, 2, 90 * AP_NS_PER_MS);
+	slot->worker.now_ns = 150 * AP_NS_PER_MS;
+	assert_int_equal(rte_pktmbuf_alloc_bulk(l2.pools.hdr, hoard, left), 0);
+	slot_box_put(&l2.slots, &(struct slot_grant){.tb_bytes = {100, 100}});
+	test_node_visit(slot, (struct rte_mbuf *[]){NULL}, 0);
+	assert_int_equal(slot->n.drops[0], 5);
+	assert_int_equal(slot->n.drops[1], 2);
+	assert_string_equal(slot->n.type->drops[0], "discard_timer");
+	assert_string_equal(slot->n.type->drops[1], "tb_no_mark");
+	assert_int_equal(rlc_tx_held(&rlc), 2);
+	rte_pktmbuf_free_bulk(hoard, left);
+	finish(slot);
+	free_l2();
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sdus_survive_every_strategy),
+		cmocka_unit_test(late_slots_are_missed),
+		cmocka_unit_test(expired_sdus_and_missing_marks_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}
