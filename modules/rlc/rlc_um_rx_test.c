@@ -28,23 +28,31 @@ finish(void)
 	assert_no_leak();
 }
 
-/* Part 0..2 of a three-byte SDU. @return whether an SDU came out. */
+/* One byte of an SDU 0, 1, 2 … @return whether an SDU came out. */
 static bool
-part(uint16_t sn, int k, uint64_t now)
+byte(enum rlc_si si, uint16_t sn, uint16_t so, uint64_t now)
 {
-	static const enum rlc_si si[] = {RLC_SI_FIRST, RLC_SI_MIDDLE, RLC_SI_LAST};
-	const struct rlc_umd h = {.si = si[k], .sn = sn, .so = (uint16_t)k};
+	const struct rlc_umd h = {.si = si, .sn = sn, .so = so};
 	struct rte_mbuf *m;
 	uint8_t buf[8];
 	int len = rlc_umd_encode(buf, 4, e.bits, &h);
 
-	buf[len++] = (uint8_t)k;
+	buf[len++] = (uint8_t)so;
 	m = packet(buf, (uint16_t)len);
 	if (rlc_rx_receive(&e, &m, 1, &m, &counts, now) == 0)
 		return false;
-	assert_packet(m, "\0\1\2", 3);
+	assert_packet(m, "\0\1\2\3", m->pkt_len);
 	rte_pktmbuf_free(m);
 	return true;
+}
+
+/* Part 0..2 of a three-byte SDU. */
+static bool
+part(uint16_t sn, uint16_t k, uint64_t now)
+{
+	static const enum rlc_si si[] = {RLC_SI_FIRST, RLC_SI_MIDDLE, RLC_SI_LAST};
+
+	return byte(si[k], sn, k, now);
 }
 
 static void
@@ -68,6 +76,21 @@ gap_inside_one_sdu_starts_the_timer(void **state)
 	assert_true(part(0, 1, 7 * MS));
 	assert_int_equal(rlc_rx_deadline(&e), 0);
 	assert_int_equal(e.um.RX_Next_Reassembly, 1);
+	finish();
+}
+
+/* The SDU is not whole yet, but nothing is missing before what came: the timer has no reason. */
+static void
+filled_gap_stops_the_timer(void **state)
+{
+	(void)state;
+	start(RLC_SN_12, T_REASSEMBLY);
+	assert_false(byte(RLC_SI_FIRST, 0, 0, 0));
+	assert_false(byte(RLC_SI_MIDDLE, 0, 2, 0));
+	assert_int_equal(rlc_rx_deadline(&e), T_REASSEMBLY * MS);
+	assert_false(byte(RLC_SI_MIDDLE, 0, 1, 0));
+	assert_int_equal(rlc_rx_deadline(&e), 0);
+	assert_true(byte(RLC_SI_LAST, 0, 3, 99 * MS));
 	finish();
 }
 
@@ -226,6 +249,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gap_inside_one_sdu_starts_the_timer),
+		cmocka_unit_test(filled_gap_stops_the_timer),
 		cmocka_unit_test(expiry_gives_up_what_is_before_the_trigger),
 		cmocka_unit_test(expiry_stops_at_the_first_not_reassembled),
 		cmocka_unit_test(zero_timer_expires_at_once),

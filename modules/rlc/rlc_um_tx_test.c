@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Segmentation in UM: TS 38.322 §5.2.2.1. */
+#include <pthread.h>
+#include <sched.h>
+
 #include "modules/rlc/rlc_test.h"
 #include "modules/rlc/rlc_tx.h"
 
@@ -217,6 +220,59 @@ segmentation_waits_for_mbufs(void **state)
 	assert_no_leak();
 }
 
+#define RACE_SDUS 30000
+
+static void *
+producer(void *arg)
+{
+	for (uint32_t id = 0; id < RACE_SDUS;) {
+		if (rlc_tx_room(arg, id) == 0) {
+			sched_yield();
+			continue;
+		}
+		struct rte_mbuf *m = sdu_make(id, 20, 1);
+
+		if (rlc_tx_push(arg, &m, 1, 0, drops) != 1)
+			break;
+		id++;
+	}
+	return NULL;
+}
+
+/* Push and pull on two threads: an SDU may appear at any point of a pull. */
+static void
+two_lcores(void **state)
+{
+	uint8_t *got_bytes = malloc(RACE_SDUS * 20);
+	uint32_t got = 0, in_sdu = 0, size = 0;
+	struct rte_mbuf *pdus[16];
+	uint16_t sn = 0;
+	pthread_t thread;
+	struct rlc_tx e;
+
+	(void)state;
+	start(&e, RLC_SN_6);
+	assert_int_equal(pthread_create(&thread, NULL, producer, &e), 0);
+	while (got < RACE_SDUS * 20) {
+		uint32_t grant = 8 + size++ % 120;
+		unsigned n = rlc_tx_pull(&e, &grant, pdus, 16, 0, &stats);
+
+		for (unsigned i = 0; i < n; i++)
+			take(pdus[i], RLC_SN_6, &sn, got_bytes, &got, &in_sdu);
+		rte_pktmbuf_free_bulk(pdus, n);
+		if (n == 0)
+			sched_yield();
+	}
+	pthread_join(thread, NULL);
+	for (uint32_t i = 0; i < got; i++)
+		if (got_bytes[i] != sdu_byte(i / 20, i % 20))
+			fail_msg("byte %u of SDU %u", i % 20, i / 20);
+	assert_int_equal(rlc_tx_room(&e, RACE_SDUS), 64);
+	free(got_bytes);
+	rlc_tx_fini(&e);
+	assert_no_leak();
+}
+
 int
 main(void)
 {
@@ -225,6 +281,7 @@ main(void)
 		cmocka_unit_test(last_segment_reuses_a_buffer_of_its_own),
 		cmocka_unit_test(every_grant_size),
 		cmocka_unit_test(segmentation_waits_for_mbufs),
+		cmocka_unit_test(two_lcores),
 	};
 
 	return cmocka_run_group_tests_name("rlc_um_tx", tests, rlc_test_setup, NULL);
