@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "modules/port/port_node.h"
-#include "test_node.h"
+#include "modules/port/port_test_rig.h"
 
 static struct rte_mempool *pool, *dst_pool, *small_pool;
 

@@ -10,7 +10,7 @@
 
 #include "core/port.h"
 #include "modules/port/port_node.h"
-#include "test_node.h"
+#include "modules/port/port_test_rig.h"
 
 /*
  * Two ports joined by rings, a and b. What is sent into b's far end reaches the node
