@@ -44,8 +44,8 @@ packet(const void *bytes, uint16_t len)
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pools.user);
 
 	assert_non_null(m);
-	memset(ap_meta(m), 0, sizeof(struct ap_meta));
-	memset(ap_ext(m), 0, sizeof(struct ap_ext));
+	*ap_meta(m) = (struct ap_meta){0};
+	*ap_ext(m) = (struct ap_ext){0};
 	if (len)
 		memcpy(rte_pktmbuf_append(m, len), bytes, len);
 	return m;
