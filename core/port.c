@@ -143,15 +143,17 @@ mtu_choose(struct ap_port *p, struct ap_error *err)
 uint32_t
 ap_port_room(const struct ap_cfg_port *conf)
 {
-	struct ap_port p = {.conf = conf, .name = conf->name};
+	int mtu = conf->mtu ? (int)conf->mtu : RTE_ETHER_MTU;
 	struct port_device dev = {0};
 	struct ap_error err = {0};
 
-	if (mtu_choose(&p, &err) == 0 && conf->preset == AP_PRESET_AF_PACKET)
-		port_preset(conf, conf->preset, p.mtu, &dev, &err);
+	if (conf->mtu == 0 && conf->preset == AP_PRESET_AF_PACKET && conf->iface != NULL)
+		mtu = RTE_MAX(port_iface_mtu(conf->iface, 0), RTE_ETHER_MTU);
+	if (conf->preset == AP_PRESET_AF_PACKET)
+		port_preset(conf, conf->preset, (uint16_t)RTE_MIN(mtu, UINT16_MAX - 64), &dev, &err);
 	return dev.rx_max_bytes ? dev.rx_max_bytes :
-				  RTE_MAX(p.mtu, RTE_ETHER_MTU) + RTE_ETHER_HDR_LEN +
-					  RTE_ETHER_CRC_LEN + RTE_VLAN_HLEN;
+				  (uint32_t)mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN +
+					  RTE_VLAN_HLEN;
 }
 
 static int

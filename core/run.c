@@ -53,7 +53,7 @@ ap_run_pool(struct ap_run *run, const char *name, uint32_t mbufs, uint32_t room,
 static uint32_t
 port_room(const struct ap_config *cfg, const struct ap_cfg_port *port)
 {
-	uint32_t room = RTE_MAX(2048U, port->mtu + RTE_ETHER_HDR_LEN);
+	uint32_t room = RTE_MAX(2048U, ap_port_room(port));
 
 	if (port->framing != AP_FRAMING_RAW)
 		return room;
