@@ -132,10 +132,7 @@ ap_account_print(const struct ap_plan *p, FILE *f)
 		fprintf(f, "%-38s %-15s %12" PRIu64 " %12" PRIu64 " %10" PRIu64 " %8" PRIu64,
 			r.node->name, r.node->lcore->cfg->name, r.in + r.made, r.out + r.used,
 			r.drops, r.held);
-		/* A source that mostly finds nothing spends its cycles on polling, not on packets. */
-		if (r.objs < r.calls)
-			fprintf(f, "   mostly idle");
-		else if (r.calls)
+		if (r.calls)
 			fprintf(f, " %8.1f %8.1f", (double)r.objs / (double)r.calls,
 				(double)r.cycles / (double)pkts);
 		fprintf(f, "%s\n", r.balanced ? "" : "  UNBALANCED");

@@ -2,7 +2,10 @@
 #ifndef AIRPATH_CORE_WALK_H
 #define AIRPATH_CORE_WALK_H
 
-/** rte_graph_walk() compiled twice: 12 cycles a node visit without statistics, about 55 with. */
+/**
+ * The walk twice: 12 cycles a node visit without statistics, about 55 with. With them, calls and
+ * cycles of a node are those of visits that handled something.
+ */
 
 struct rte_graph;
 
