@@ -51,16 +51,20 @@ struct point {
 	uint32_t sdu_bytes; /**< of each SDU; what remains of the TB is padding */
 };
 
+/** One strategy at one point. */
 struct timing {
-	struct harness_result build;
-	struct harness_result with_free;
+	struct mac_build builder;
+	struct harness_window build[HARNESS_WINDOWS_MAX];
+	struct harness_window with_free[HARNESS_WINDOWS_MAX];
+	struct harness_result cycles;
+	struct harness_result cycles_with_free;
 	bool identical;
 };
 
 struct bench {
 	struct l2_pools pools;
 	uint64_t clock_cycles; /**< what reading the TSC twice takes */
-	struct mac_build build;
+	struct timing t[MAC_STRATEGIES];
 	struct mac_build_run run;
 	struct rte_mbuf *in[SUBPDUS_MAX + 2];
 	struct rte_mbuf *out[OUT_MAX];
@@ -125,10 +129,10 @@ make_input(struct bench *b, const struct point *p, bool fill)
 }
 
 static void
-build(struct bench *b, const struct point *p)
+build(struct bench *b, struct timing *t, const struct point *p)
 {
 	b->run = (struct mac_build_run){.out = b->out, .max = OUT_MAX};
-	mac_build(&b->build, b->in, (uint16_t)(p->subpdus + 2), &b->run);
+	mac_build(&t->builder, b->in, (uint16_t)(p->subpdus + 2), &b->run);
 }
 
 /** The TB as TS 38.321 §6.1.2 has it, written without the code under test but the subheader. */
@@ -146,7 +150,7 @@ expect(const struct point *p, uint8_t *tb)
 }
 
 static bool
-verify(struct bench *b, const struct point *p)
+verify(struct bench *b, struct timing *t, const struct point *p)
 {
 	static uint8_t want[TB_MAX], copy[TB_MAX];
 	uint32_t at = 0;
@@ -155,7 +159,7 @@ verify(struct bench *b, const struct point *p)
 	expect(p, want);
 	if (!make_input(b, p, true))
 		return false;
-	build(b, p);
+	build(b, t, p);
 	for (uint32_t i = 0; i < b->run.nb_out; i++) {
 		uint32_t n = b->out[i]->pkt_len;
 		const void *bytes = rte_pktmbuf_read(b->out[i], 0, n, copy);
@@ -177,74 +181,64 @@ switches(void)
 	return u.ru_nvcsw + u.ru_nivcsw;
 }
 
-/** One window: as many TBs as fit its time. @return false when a pool ran dry. */
+/** Window `n`: as many TBs as fit its time. @return false when a pool ran dry. */
 static bool
-window(struct bench *b, const struct point *p, double *cycles, double *with_free)
+window(struct bench *b, struct timing *t, const struct point *p, unsigned n)
 {
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000000 * WINDOW_US;
 	uint64_t built = 0, freed = 0, t0, t1, t2;
-	unsigned n = 0;
+	struct harness_window *w = &t->build[n];
+	long before = switches();
+	unsigned tbs = 0;
 
+	w->frame_before = harness_frame();
 	do {
 		if (!make_input(b, p, false))
 			return false;
 		t0 = rte_rdtsc_precise();
-		build(b, p);
+		build(b, t, p);
 		t1 = rte_rdtsc_precise();
 		rte_pktmbuf_free_bulk(b->out, b->run.nb_out);
 		t2 = rte_rdtsc_precise();
 		built += t1 - t0 - RTE_MIN(b->clock_cycles, t1 - t0);
 		freed += t2 - t1 - RTE_MIN(b->clock_cycles, t2 - t1);
-		n++;
+		tbs++;
 	} while (t2 < end);
-	*cycles = (double)built / n;
-	*with_free = (double)(built + freed) / n;
+	w->frame_after = harness_frame();
+	w->preempted = switches() != before;
+	w->value = (double)built / tbs;
+	t->with_free[n] = *w;
+	t->with_free[n].value = (double)(built + freed) / tbs;
 	return true;
 }
 
-static int
-measure(struct bench *b, const struct point *p, enum mac_strategy strategy, double seconds,
-	struct timing *t)
+static void
+summarize(struct timing *t, unsigned n, uint64_t clean)
 {
-	const struct mac_build_cfg cfg = {.strategy = strategy,
-					  .fragment_bytes = p->fragment_bytes};
-	struct harness_window *w = calloc(2 * HARNESS_WINDOWS_MAX, sizeof(*w));
-	struct harness_window *f = w + HARNESS_WINDOWS_MAX;
-	uint64_t clean = harness_frame_least(20), end;
+	/* The first window warmed caches and branch predictors. */
+	harness_classify(t->build + 1, n - 1, clean);
+	harness_classify(t->with_free + 1, n - 1, clean);
+	t->cycles = harness_summary(t->build + 1, n - 1);
+	t->cycles_with_free = harness_summary(t->with_free + 1, n - 1);
+}
+
+/** Windows of the four strategies take turns: a busy neighbour then hits them alike. */
+static int
+measure(struct bench *b, const struct point *p, double seconds)
+{
+	uint64_t clean = harness_frame_least(20);
+	uint64_t end = rte_rdtsc() + (uint64_t)(seconds * MAC_STRATEGIES * (double)rte_get_tsc_hz());
 	unsigned n = 0;
-	int ret = w ? mac_build_init(&b->build, &cfg, &b->pools, 0) : -ENOMEM;
 
-	if (ret < 0) {
-		free(w);
-		return ret;
-	}
-	t->identical = verify(b, p);
-	end = rte_rdtsc() + (uint64_t)(seconds * (double)rte_get_tsc_hz());
 	while (n < HARNESS_WINDOWS_MAX && (n < 6 || rte_rdtsc() < end)) {
-		long before = switches();
-
-		w[n].frame_before = harness_frame();
-		if (!window(b, p, &w[n].value, &f[n].value)) {
-			ret = -ENOMEM;
-			break;
-		}
-		w[n].frame_after = harness_frame();
-		w[n].preempted = switches() != before;
-		f[n].frame_before = w[n].frame_before;
-		f[n].frame_after = w[n].frame_after;
-		f[n].preempted = w[n].preempted;
+		for (unsigned s = 0; s < MAC_STRATEGIES; s++)
+			if (!window(b, &b->t[s], p, n))
+				return -ENOMEM;
 		n++;
 	}
-	/* The first window warmed caches and branch predictors. */
-	if (ret == 0) {
-		harness_classify(w + 1, n - 1, clean);
-		harness_classify(f + 1, n - 1, clean);
-		t->build = harness_summary(w + 1, n - 1);
-		t->with_free = harness_summary(f + 1, n - 1);
-	}
-	mac_build_fini(&b->build);
-	free(w);
-	return ret;
+	for (unsigned s = 0; s < MAC_STRATEGIES; s++)
+		summarize(&b->t[s], n, clean);
+	return 0;
 }
 
 /**
@@ -262,7 +256,7 @@ paper_ratio(const struct point *p)
 static void
 print_point(struct bench_result *r, const struct point *p, const struct timing *t)
 {
-	double ratio = t[MAC_SCHEME1].build.median / t[MAC_SCHEME2].build.median;
+	double ratio = t[MAC_SCHEME1].cycles.median / t[MAC_SCHEME2].cycles.median;
 
 	for (unsigned i = 0; i < MAC_STRATEGIES; i++) {
 		const struct timing *x = &t[order[i]];
@@ -272,15 +266,15 @@ print_point(struct bench_result *r, const struct point *p, const struct timing *
 		bench_str(r, "strategy", strategy_names[order[i]]);
 		bench_int(r, "subpdus", p->subpdus);
 		bench_int(r, "tb_bytes", p->tb_bytes);
-		bench_num(r, "cycles", x->build.median, 0);
-		bench_num(r, "cycles_min", x->build.min, 0);
-		bench_num(r, "cycles_max", x->build.max, 0);
-		bench_num(r, "cycles_per_subpdu", x->build.median / p->subpdus, 1);
-		bench_num(r, "cycles_with_free", x->with_free.median, 0);
+		bench_num(r, "cycles", x->cycles.median, 0);
+		bench_num(r, "cycles_min", x->cycles.min, 0);
+		bench_num(r, "cycles_max", x->cycles.max, 0);
+		bench_num(r, "cycles_per_subpdu", x->cycles.median / p->subpdus, 1);
+		bench_num(r, "cycles_with_free", x->cycles_with_free.median, 0);
 		bench_num(r, "scheme1_over_scheme2", scheme ? ratio : NAN, 2);
 		bench_num(r, "paper_scheme1_over_scheme2", scheme ? paper_ratio(p) : NAN, 2);
-		bench_int(r, "windows_clean", x->build.windows_clean);
-		bench_int(r, "windows", x->build.windows);
+		bench_int(r, "windows_clean", x->cycles.windows_clean);
+		bench_int(r, "windows", x->cycles.windows);
 		bench_bool(r, "identical", x->identical);
 	}
 }
@@ -289,23 +283,32 @@ print_point(struct bench_result *r, const struct point *p, const struct timing *
 static int
 measure_point(struct bench *b, const struct point *p, double seconds, struct bench_result *r)
 {
-	struct timing t[MAC_STRATEGIES] = {0};
-	int bad = 0;
+	unsigned made = 0;
+	int bad = 0, ret = 0;
 
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r%u subPDUs, %u B   ", p->subpdus, p->tb_bytes);
-	for (unsigned s = 0; s < MAC_STRATEGIES; s++) {
-		int ret = measure(b, p, s, seconds, &t[s]);
+	for (; made < MAC_STRATEGIES && ret == 0; made++) {
+		const struct mac_build_cfg cfg = {made, p->fragment_bytes};
+		struct timing *t = &b->t[made];
 
+		ret = mac_build_init(&t->builder, &cfg, &b->pools, 0);
 		if (ret < 0)
-			return ret;
-		if (!t[s].identical) {
+			break;
+		t->identical = verify(b, t, p);
+		if (!t->identical) {
 			fprintf(stderr, "bench mac-build: %s: wrong bytes at %u subPDUs, %u B\n",
-				strategy_names[s], p->subpdus, p->tb_bytes);
+				strategy_names[made], p->subpdus, p->tb_bytes);
 			bad = 1;
 		}
 	}
-	print_point(r, p, t);
+	if (ret == 0)
+		ret = measure(b, p, seconds);
+	while (made-- > 0)
+		mac_build_fini(&b->t[made].builder);
+	if (ret < 0)
+		return ret;
+	print_point(r, p, b->t);
 	return bad;
 }
 
