@@ -60,7 +60,8 @@ def test_mixed_capture_comes_out_identical(net, tmp_path):
     packets = capture(net, tmp_path) + rarities()
     assert len(packets) > 300
     into, out = tmp_path / "in.pcap", tmp_path / "out.pcap"
-    wrpcap(str(into), [Ether(src=MAC_A, dst=MAC_B) / p for p in packets])
+    kinds = {4: 0x0800, 6: 0x86DD}
+    wrpcap(str(into), [Ether(src=MAC_A, dst=MAC_B, type=kinds[p[0] >> 4]) / p for p in packets])
     user = {"name": "user", "preset": "pcap", "framing": "ethernet"}
     file = d.write(
         tmp_path / "pcap.yaml",

@@ -14,6 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 AIRPATH = Path(os.environ.get("AIRPATH", ROOT / "build" / "airpath"))
 
 
+started: list["Airpath"] = []  # by the test that runs
+
+
 class Airpath:
     """`airpath run` of one deployment inside a namespace."""
 
@@ -23,7 +26,18 @@ class Airpath:
         command = [str(AIRPATH), "run", str(deployment), "--json", str(self._report), *options]
         with self._log.open("w") as log:
             self._child = net.popen(ns, command, stdout=log, stderr=subprocess.STDOUT)
+        started.append(self)
         self._wait_running()
+
+    def end_and_log(self) -> str:
+        """For a test that failed: the counters tell where packets went."""
+        if self._child.poll() is None:
+            self._child.send_signal(signal.SIGINT)
+            try:
+                self._child.wait(10)
+            except subprocess.TimeoutExpired:
+                return self.log() + "\n(does not stop)"
+        return self.log()
 
     def log(self) -> str:
         return self._log.read_text()
