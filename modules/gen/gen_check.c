@@ -213,11 +213,11 @@ prefetch_ahead(struct rte_mbuf **pkts, uint16_t i, uint16_t n)
 	if (i + PREFETCH_SEGMENT < n)
 		rte_prefetch0(ip_segment(pkts[i + PREFETCH_SEGMENT]));
 	if (i + PREFETCH_DATA < n) {
-		const uint8_t *p =
-		    rte_pktmbuf_mtod(ip_segment(pkts[i + PREFETCH_DATA]), const uint8_t *);
+		const struct rte_mbuf *m = ip_segment(pkts[i + PREFETCH_DATA]);
+		const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
 
-		rte_prefetch0(p);
-		rte_prefetch0(p + RTE_CACHE_LINE_SIZE);
+		for (uint32_t at = 0; at < m->data_len; at += RTE_CACHE_LINE_SIZE)
+			rte_prefetch0(p + at);
 	}
 }
 
