@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <string.h>
-
-#include <rte_prefetch.h>
 
 #include "core/meta.h"
+#include "modules/mac/mac_cursor.h"
 #include "modules/mac/mac_rx.h"
 
 #define AHEAD 8 /* subPDUs: their lines come from another core's cache */
-
-/* Where in the TB we are. */
-struct cursor {
-	const uint8_t *p;
-	const uint8_t *end; /**< of the segment's data */
-	uint32_t left; /**< TB bytes from p on */
-	uint32_t refs; /**< SDUs that point into the segment */
-	struct rte_mbuf *seg;
-	uint64_t ol_flags; /**< of an mbuf attached to the segment's buffer */
-	uint8_t carrier;
-};
 
 int
 mac_rx_init(struct mac_rx *rx, const struct mac_rx_cfg *cfg)
@@ -51,103 +38,6 @@ drop(struct mac_rx_run *run, enum mac_rx_drop why)
 	run->drops[why]++;
 }
 
-static void
-enter_segment(struct cursor *c, struct rte_mbuf *seg)
-{
-	c->seg = seg;
-	c->refs = 0;
-	c->p = rte_pktmbuf_mtod(seg, const uint8_t *);
-	c->end = c->p + seg->data_len;
-	c->ol_flags = RTE_MBUF_HAS_EXTBUF(seg) ? RTE_MBUF_F_EXTERNAL : RTE_MBUF_F_INDIRECT;
-	if (seg->next)
-		rte_prefetch0(seg->next);
-}
-
-/*
- * The segment is done: its buffer now belongs to the SDUs in it, which the TB's own reference
- * pays for in part. A segment that shows another's buffer is freed after that was referenced.
- */
-static void
-leave_segment(struct cursor *c)
-{
-	struct rte_mbuf *seg = c->seg;
-
-	if (likely(c->refs && RTE_MBUF_DIRECT(seg))) {
-		if (c->refs > 1)
-			rte_mbuf_refcnt_update(seg, (int16_t)(c->refs - 1));
-		return;
-	}
-	if (c->refs && RTE_MBUF_HAS_EXTBUF(seg))
-		rte_mbuf_ext_refcnt_update(seg->shinfo, (int16_t)c->refs);
-	else if (c->refs)
-		rte_mbuf_refcnt_update(rte_mbuf_from_indirect(seg), (int16_t)c->refs);
-	rte_pktmbuf_free_seg(seg);
-}
-
-/* @return false at the end of the chain, then c->seg is NULL. */
-static bool
-next_segment(struct cursor *c)
-{
-	struct rte_mbuf *next = c->seg->next;
-
-	leave_segment(c);
-	if (next == NULL) {
-		c->seg = NULL;
-		return false;
-	}
-	enter_segment(c, next);
-	return true;
-}
-
-/* Moves `bytes` on, across segments; the caller has checked that the TB has them. */
-static bool
-skip(struct cursor *c, uint32_t bytes)
-{
-	c->left -= bytes;
-	while (bytes > (size_t)(c->end - c->p)) {
-		bytes -= (uint32_t)(c->end - c->p);
-		if (!next_segment(c))
-			return false;
-	}
-	c->p += bytes;
-	return true;
-}
-
-/* Copies the next bytes without moving. @return how many there are, at most `max`. */
-static uint32_t
-peek(const struct cursor *c, uint8_t *to, uint32_t max)
-{
-	const struct rte_mbuf *seg = c->seg;
-	const uint8_t *p = c->p;
-	uint32_t here = (uint32_t)(c->end - c->p), n = 0;
-
-	max = RTE_MIN(max, c->left);
-	for (;;) {
-		uint32_t part = RTE_MIN(here, max - n);
-
-		memcpy(to + n, p, part);
-		n += part;
-		seg = seg->next;
-		if (n == max || seg == NULL)
-			return n;
-		p = rte_pktmbuf_mtod(seg, const uint8_t *);
-		here = seg->data_len;
-	}
-}
-
-/* Fetches the line `distance` ahead of the cursor, which may lie in the next segment. */
-static inline void
-prefetch_at(const struct cursor *c, uint32_t distance)
-{
-	uint32_t here = (uint32_t)(c->end - c->p);
-
-	if (likely(distance < here))
-		rte_prefetch0(c->p + distance);
-	else if (c->seg->next)
-		rte_prefetch0(rte_pktmbuf_mtod_offset(c->seg->next, const uint8_t *,
-						      distance - here));
-}
-
 static struct rte_mbuf *
 take_spare(struct mac_rx *rx)
 {
@@ -170,7 +60,7 @@ take_spare(struct mac_rx *rx)
 
 /*
  * An mbuf over the next `bytes` of the segment; pool mbufs come with refcnt, nb_segs and next
- * set. The reference it holds is added in leave_segment().
+ * set. The reference it holds is added in cursor_leave().
  */
 static inline struct rte_mbuf *
 attach(struct mac_rx *rx, struct cursor *c, uint32_t bytes)
@@ -221,14 +111,14 @@ attach_across(struct mac_rx *rx, struct cursor *c, uint32_t bytes)
 		}
 		tail = m ? m : tail;
 		left -= part;
-		if (!skip(c, part) || left == 0 || !next_segment(c))
+		if (!cursor_skip(c, part) || left == 0 || !cursor_next(c))
 			break;
 	}
 	if (likely(left == 0))
 		return head;
 	rte_pktmbuf_free(head);
 	if (c->seg)
-		skip(c, left);
+		cursor_skip(c, left);
 	return NULL;
 }
 
@@ -244,7 +134,7 @@ take_sdu(struct mac_rx *rx, struct cursor *c, uint32_t index, uint32_t bytes,
 		drop(run, bearer == L2_NO_BEARER ? MAC_RX_NO_BEARER
 			  : bytes == 0		 ? MAC_RX_SDU_EMPTY
 						 : MAC_RX_OUT_FULL);
-		skip(c, bytes);
+		cursor_skip(c, bytes);
 		return;
 	}
 	if (likely(bytes <= (size_t)(c->end - c->p))) {
@@ -273,7 +163,7 @@ take_other(struct mac_rx *rx, struct cursor *c, struct mac_rx_run *run)
 {
 	uint8_t bytes[MAC_RX_CE_BYTES];
 	struct mac_subheader h;
-	int len = mac_subheader_decode(bytes, peek(c, bytes, MAC_SUBHEADER_MAX), rx->sch, &h);
+	int len = mac_subheader_decode(bytes, cursor_peek(c, bytes, MAC_SUBHEADER_MAX), rx->sch, &h);
 
 	if (len < 0) {
 		drop(run, len == -CODEC_RESERVED ? MAC_RX_RESERVED_LCID : MAC_RX_TRUNCATED);
@@ -283,7 +173,7 @@ take_other(struct mac_rx *rx, struct cursor *c, struct mac_rx_run *run)
 		rx->padding_bytes += c->left;
 		return false;
 	}
-	if (h.bytes > c->left - (uint32_t)len || !skip(c, (uint32_t)len)) {
+	if (h.bytes > c->left - (uint32_t)len || !cursor_skip(c, (uint32_t)len)) {
 		drop(run, MAC_RX_TRUNCATED);
 		return false;
 	}
@@ -291,10 +181,10 @@ take_other(struct mac_rx *rx, struct cursor *c, struct mac_rx_run *run)
 		take_sdu(rx, c, h.index, h.bytes, run);
 		return true;
 	}
-	peek(c, bytes, RTE_MIN(h.bytes, (uint32_t)MAC_RX_CE_BYTES));
+	cursor_peek(c, bytes, RTE_MIN(h.bytes, (uint32_t)MAC_RX_CE_BYTES));
 	if (!mac_rx_ce(rx, h.index, bytes, h.bytes))
 		drop(run, MAC_RX_BAD_CE);
-	return skip(c, h.bytes);
+	return cursor_skip(c, h.bytes);
 }
 
 /* R/F/LCID/L of a logical channel, whole in this segment. @return its length, or 0. */
@@ -314,23 +204,6 @@ read_common(const struct cursor *c, uint32_t *lcid, uint32_t *bytes)
 	return 2;
 }
 
-static void
-free_rest(struct cursor *c)
-{
-	struct rte_mbuf *rest;
-
-	if (c->seg == NULL)
-		return;
-	rest = c->seg->next;
-	leave_segment(c);
-	while (rest) {
-		struct rte_mbuf *next = rest->next;
-
-		rte_pktmbuf_free_seg(rest);
-		rest = next;
-	}
-}
-
 void
 mac_rx_tb(struct mac_rx *rx, struct rte_mbuf *tb, struct mac_rx_run *run)
 {
@@ -344,14 +217,14 @@ mac_rx_tb(struct mac_rx *rx, struct rte_mbuf *tb, struct mac_rx_run *run)
 		return;
 	}
 	rx->tbs++;
-	enter_segment(&c, tb);
+	cursor_enter(&c, tb);
 	for (uint32_t i = 1; i <= AHEAD; i++)
-		prefetch_at(&c, i * rx->stride);
+		cursor_prefetch(&c, i * rx->stride);
 	while (c.left) {
 		uint32_t lcid = 0, bytes = 0, len;
 
 		while (c.seg && c.p == c.end)
-			next_segment(&c);
+			cursor_next(&c);
 		if (unlikely(c.seg == NULL)) {
 			drop(run, MAC_RX_TRUNCATED);
 			break;
@@ -363,12 +236,12 @@ mac_rx_tb(struct mac_rx *rx, struct rte_mbuf *tb, struct mac_rx_run *run)
 			continue;
 		}
 		rx->stride = len + bytes;
-		prefetch_at(&c, AHEAD * rx->stride);
+		cursor_prefetch(&c, AHEAD * rx->stride);
 		c.p += len;
 		c.left -= len;
 		take_sdu(rx, &c, lcid, bytes, run);
 	}
-	free_rest(&c);
+	cursor_free(&c);
 	rx->sdus += run->nb_out - first;
 	if (enter_ns && run->nb_out > first) {
 		ap_meta(run->out[first])->flags = AP_M_TIMED;
