@@ -21,17 +21,13 @@
 
 #include "bench/bench.h"
 #include "bench/harness.h"
+#include "bench/mac_point.h"
 #include "bench/result.h"
-#include "codec/mac.h"
 #include "core/meta.h"
 #include "modules/mac/mac_build.h"
 
 #define WINDOW_US 100
-#define SUBPDUS_MAX 1000
-#define TB_MAX 65000
-#define SDU_ROOM 9216
-#define OUT_MAX (TB_MAX / 64 + 1)
-#define LCID 4
+#define OUT_MAX (MAC_POINT_TB_MAX / 64 + 1)
 
 static const char *const strategy_names[MAC_STRATEGIES] = {
     [MAC_SCATTER] = "scatter",
@@ -43,13 +39,6 @@ static const char *const strategy_names[MAC_STRATEGIES] = {
 /* In the order of the table. */
 static const enum mac_strategy order[MAC_STRATEGIES] = {MAC_SCHEME1, MAC_SCHEME2, MAC_GATHER,
 							MAC_SCATTER};
-
-struct point {
-	unsigned subpdus;
-	unsigned tb_bytes;
-	unsigned fragment_bytes;
-	uint32_t sdu_bytes; /**< of each SDU; what remains of the TB is padding */
-};
 
 /** One strategy at one point. */
 struct timing {
@@ -66,98 +55,26 @@ struct bench {
 	uint64_t clock_cycles; /**< what reading the TSC twice takes */
 	struct timing t[MAC_STRATEGIES];
 	struct mac_build_run run;
-	struct rte_mbuf *in[SUBPDUS_MAX + 2];
+	struct rte_mbuf *in[MAC_POINT_SUBPDUS_MAX + 2];
 	struct rte_mbuf *out[OUT_MAX];
 };
 
-static uint8_t
-pattern(unsigned sdu, unsigned i)
-{
-	return (uint8_t)(sdu * 29 + i * 13 + 1);
-}
-
-/** @return false when the TB is too small for so many subPDUs, or one too long for its buffer. */
-static bool
-point_init(struct point *p, unsigned subpdus, unsigned tb_bytes, unsigned fragment_bytes)
-{
-	unsigned each = tb_bytes / subpdus;
-	unsigned header = each > 255 + 3 ? 3 : 2;
-
-	*p = (struct point){subpdus, tb_bytes, fragment_bytes, 0};
-	if (each <= header || each - header > SDU_ROOM)
-		return false;
-	p->sdu_bytes = each - header;
-	if (header == 2 && p->sdu_bytes > 255)
-		p->sdu_bytes = 255;
-	return true;
-}
-
-static struct rte_mbuf *
-make_mark(struct bench *b, const struct point *p, uint8_t flag)
-{
-	struct rte_mbuf *m = rte_pktmbuf_alloc(b->pools.hdr);
-	struct mac_tb_mark *mark;
-
-	if (m == NULL)
-		return NULL;
-	mark = (struct mac_tb_mark *)(void *)rte_pktmbuf_append(m, mac_tb_mark_bytes(0));
-	*mark = (struct mac_tb_mark){.tb_bytes = p->tb_bytes};
-	*ap_meta(m) = (struct ap_meta){.flags = flag};
-	return m;
-}
-
-/** Marks and PDUs of one TB, as RLC leaves them. */
-static bool
-make_input(struct bench *b, const struct point *p, bool fill)
-{
-	struct rte_mbuf **pdus = b->in + 1;
-
-	b->in[0] = make_mark(b, p, AP_M_TB_START);
-	b->in[p->subpdus + 1] = make_mark(b, p, AP_M_TB_END);
-	if (b->in[0] == NULL || b->in[p->subpdus + 1] == NULL ||
-	    rte_pktmbuf_alloc_bulk(b->pools.proto, pdus, p->subpdus))
-		return false;
-	for (unsigned s = 0; s < p->subpdus; s++) {
-		uint8_t *data = (uint8_t *)rte_pktmbuf_append(pdus[s], (uint16_t)p->sdu_bytes);
-
-		*ap_meta(pdus[s]) = (struct ap_meta){.lcid = LCID};
-		data[0] = pattern(s, 0); /* the RLC header was just written */
-		for (unsigned i = 1; fill && i < p->sdu_bytes; i++)
-			data[i] = pattern(s, i);
-	}
-	return true;
-}
-
 static void
-build(struct bench *b, struct timing *t, const struct point *p)
+build(struct bench *b, struct timing *t, const struct mac_point *p)
 {
 	b->run = (struct mac_build_run){.out = b->out, .max = OUT_MAX};
 	mac_build(&t->builder, b->in, (uint16_t)(p->subpdus + 2), &b->run);
 }
 
-/** The TB as TS 38.321 §6.1.2 has it, written without the code under test but the subheader. */
-static void
-expect(const struct point *p, uint8_t *tb)
-{
-	uint32_t at = 0;
-
-	for (unsigned s = 0; s < p->subpdus; s++) {
-		at += mac_subheader_put(tb + at, LCID, p->sdu_bytes);
-		for (unsigned i = 0; i < p->sdu_bytes; i++)
-			tb[at++] = pattern(s, i);
-	}
-	mac_padding_put(tb + at, p->tb_bytes - at);
-}
-
 static bool
-verify(struct bench *b, struct timing *t, const struct point *p)
+verify(struct bench *b, struct timing *t, const struct mac_point *p)
 {
-	static uint8_t want[TB_MAX], copy[TB_MAX];
+	static uint8_t want[MAC_POINT_TB_MAX], copy[MAC_POINT_TB_MAX];
 	uint32_t at = 0;
 	bool same = true;
 
-	expect(p, want);
-	if (!make_input(b, p, true))
+	mac_point_expect(p, want);
+	if (!mac_point_input(p, &b->pools, b->in, true))
 		return false;
 	build(b, t, p);
 	for (uint32_t i = 0; i < b->run.nb_out; i++) {
@@ -183,7 +100,7 @@ switches(void)
 
 /** Window `n`: as many TBs as fit its time. @return false when a pool ran dry. */
 static bool
-window(struct bench *b, struct timing *t, const struct point *p, unsigned n)
+window(struct bench *b, struct timing *t, const struct mac_point *p, unsigned n)
 {
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000000 * WINDOW_US;
 	uint64_t built = 0, freed = 0, t0, t1, t2;
@@ -193,7 +110,7 @@ window(struct bench *b, struct timing *t, const struct point *p, unsigned n)
 
 	w->frame_before = harness_frame();
 	do {
-		if (!make_input(b, p, false))
+		if (!mac_point_input(p, &b->pools, b->in, false))
 			return false;
 		t0 = rte_rdtsc_precise();
 		build(b, t, p);
@@ -224,7 +141,7 @@ summarize(struct timing *t, unsigned n, uint64_t clean)
 
 /** Windows of the four strategies take turns: a busy neighbour then hits them alike. */
 static int
-measure(struct bench *b, const struct point *p, double seconds)
+measure(struct bench *b, const struct mac_point *p, double seconds)
 {
 	uint64_t clean = harness_frame_least(20);
 	uint64_t end = rte_rdtsc() + (uint64_t)(seconds * MAC_STRATEGIES * (double)rte_get_tsc_hz());
@@ -246,7 +163,7 @@ measure(struct bench *b, const struct point *p, double seconds)
  * 37 % less time; no difference over TB sizes. NaN where it has no figure.
  */
 static double
-paper_ratio(const struct point *p)
+paper_ratio(const struct mac_point *p)
 {
 	if (p->subpdus <= 50)
 		return 1.0;
@@ -254,7 +171,7 @@ paper_ratio(const struct point *p)
 }
 
 static void
-print_point(struct bench_result *r, const struct point *p, const struct timing *t)
+print_point(struct bench_result *r, const struct mac_point *p, const struct timing *t)
 {
 	double ratio = t[MAC_SCHEME1].cycles.median / t[MAC_SCHEME2].cycles.median;
 
@@ -281,7 +198,7 @@ print_point(struct bench_result *r, const struct point *p, const struct timing *
 
 /** @return 0, 1 when some bytes differed, or -errno. */
 static int
-measure_point(struct bench *b, const struct point *p, double seconds, struct bench_result *r)
+measure_point(struct bench *b, const struct mac_point *p, double seconds, struct bench_result *r)
 {
 	unsigned made = 0;
 	int bad = 0, ret = 0;
@@ -316,9 +233,9 @@ static bool
 make_pools(struct l2_pools *pools)
 {
 	pools->proto = rte_pktmbuf_pool_create("bench_mac_sdu", 4095, 256, 0,
-					       RTE_PKTMBUF_HEADROOM + SDU_ROOM, 0);
+					       RTE_PKTMBUF_HEADROOM + MAC_POINT_SDU_ROOM, 0);
 	pools->phy = rte_pktmbuf_pool_create("bench_mac_tb", 255, 32, 0,
-					     RTE_PKTMBUF_HEADROOM + TB_MAX, 0);
+					     RTE_PKTMBUF_HEADROOM + MAC_POINT_TB_MAX, 0);
 	pools->hdr = rte_pktmbuf_pool_create("bench_mac_hdr", 1023, 64, 0,
 					     RTE_PKTMBUF_HEADROOM + 128, 0);
 	pools->ind = rte_pktmbuf_pool_create("bench_mac_ind", 1023, 64, 0, 0, 0);
@@ -356,12 +273,12 @@ measure_list(struct bench *b, const struct bench_uints *subpdus, const struct be
 
 	for (unsigned c = 0; c < subpdus->n; c++)
 		for (unsigned s = 0; s < sizes->n; s++) {
-			struct point p;
+			struct mac_point p;
 			int one = -EINVAL;
 
-			if (subpdus->v[c] >= 1 && subpdus->v[c] <= SUBPDUS_MAX &&
-			    sizes->v[s] <= TB_MAX &&
-			    point_init(&p, subpdus->v[c], sizes->v[s], fragment_bytes))
+			if (subpdus->v[c] >= 1 && subpdus->v[c] <= MAC_POINT_SUBPDUS_MAX &&
+			    sizes->v[s] <= MAC_POINT_TB_MAX &&
+			    mac_point_init(&p, subpdus->v[c], sizes->v[s], fragment_bytes))
 				one = measure_point(b, &p, seconds, r);
 			if (one < 0) {
 				fprintf(stderr, "bench mac-build: %u subPDUs in %u B: %s\n",
@@ -380,7 +297,7 @@ bench_mac_build(int argc, char **argv)
 	struct bench_uints counts = {{1, 2, 5, 10, 20, 50, 75, 100, 150, 200}, 10};
 	struct bench_uints sizes = {{1000, 2000, 5000, 10000, 20000, 30000, 40000, 50000, 60000}, 9};
 	const struct bench_uints paper_size = {{5000}, 1}, paper_count = {{20}, 1};
-	unsigned fragment = TB_MAX;
+	unsigned fragment = MAC_POINT_TB_MAX;
 	const struct bench_opt own[] = {
 	    {"subpdus", BENCH_OPT_UINTS, &counts, "subPDUs in a TB of 5000 B"},
 	    {"sizes", BENCH_OPT_UINTS, &sizes, "TB sizes with 20 subPDUs, B"},
