@@ -16,7 +16,7 @@
 #include "modules/port/neigh.h"
 #include "modules/port/port_node.h"
 
-#define AHEAD 8
+#define HDR_AHEAD 8 /* bytes before the data where the next header will lie */
 
 enum {
 	DROP_SHORT, /**< no room for Ethernet and IP headers */
@@ -39,12 +39,11 @@ static void
 enter(const struct ap_node *n, const struct ap_port *p, struct rte_mbuf **pkts, uint16_t nb)
 {
 	if (p->trusted_meta) {
-		for (uint16_t i = 0; i < RTE_MIN(nb, AHEAD); i++)
-			rte_prefetch0(pkts[i]);
+		for (uint16_t i = 0; i < nb; i++)
+			rte_prefetch0_write(pkts[i]);
 		for (uint16_t i = 0; i < nb; i++) {
-			if (i + AHEAD < nb)
-				rte_prefetch0(pkts[i + AHEAD]);
-			rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
+			/* Headers will be written before the data, or read at its start. */
+			rte_prefetch0_write(rte_pktmbuf_mtod(pkts[i], uint8_t *) - HDR_AHEAD);
 			*ap_meta(pkts[i]) = (struct ap_meta){
 				.flags = ap_meta(pkts[i])->flags & AP_M_TIMED,
 			};
