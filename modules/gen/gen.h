@@ -8,7 +8,8 @@
  * `struct gen` is the role object of gen_tx and gen_verify. gen_tx makes UDP packets of known
  * content, or replays a capture; gen_verify judges what comes back, byte by byte. The two may run
  * on different lcores, one instance each. A verifier that stands apart from its generator needs
- * the same configuration: content follows from it alone.
+ * the same configuration, for content follows from it alone, and starts first: sequences begin at
+ * 0.
  *
  * A packet's size is the length of its IP packet in bytes, and rates in bit/s count IP bits.
  *
