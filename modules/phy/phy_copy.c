@@ -5,6 +5,35 @@
 #include "modules/phy/phy_copy.h"
 
 #define AHEAD_BYTES 256 /* what is fetched of the next segment; the hardware sees the rest coming */
+#define PENDING 64
+
+/** Free mbufs of one pool on their way back. */
+struct pending {
+	struct rte_mempool *pool;
+	unsigned nb;
+	void *m[PENDING];
+};
+
+static void
+pending_flush(struct pending *p)
+{
+	if (p->nb > 0)
+		rte_mempool_put_bulk(p->pool, p->m, p->nb);
+	p->nb = 0;
+}
+
+static inline void
+segment_free(struct pending *p, struct rte_mbuf *m)
+{
+	m = rte_pktmbuf_prefree_seg(m);
+	if (m == NULL)
+		return;
+	if (unlikely(p->pool != m->pool || p->nb == PENDING)) {
+		pending_flush(p);
+		p->pool = m->pool;
+	}
+	p->m[p->nb++] = m;
+}
 
 static inline void
 segment_prefetch(const struct rte_mbuf *m)
@@ -23,30 +52,48 @@ mbuf_prefetch(const struct rte_mbuf *m)
 	rte_prefetch0((const uint8_t *)m + RTE_CACHE_LINE_MIN_SIZE);
 }
 
+/** Copies one segment and moves on. @return false when it was the last one wanted. */
+static inline bool
+segment_copy(struct phy_copy *c, struct pending *p)
+{
+	const uint32_t n = RTE_MIN(c->left, (uint32_t)c->seg->data_len);
+	struct rte_mbuf *done = c->seg;
+	bool more;
+
+	rte_memcpy(c->to, rte_pktmbuf_mtod(done, const uint8_t *), n);
+	c->to += n;
+	c->left -= n;
+	c->seg = c->next;
+	more = c->left > 0 && c->seg != NULL;
+	if (more) {
+		segment_prefetch(c->seg);
+		c->next = c->seg->next;
+		if (c->next)
+			mbuf_prefetch(c->next);
+	}
+	if (likely(c->last)) {
+		segment_free(p, done);
+		if (unlikely(!more))
+			rte_pktmbuf_free(c->seg); /* only padding of the frame */
+	}
+	return more;
+}
+
 void
 phy_copy_all(struct phy_copy *c, unsigned nb)
 {
+	struct pending p = {0};
+
 	for (unsigned i = 0; i < nb; i++)
 		if (c[i].next)
 			mbuf_prefetch(c[i].next);
 	while (nb > 0) {
 		for (unsigned i = 0; i < nb;) {
-			struct phy_copy *one = &c[i];
-			const uint32_t n = RTE_MIN(one->left, (uint32_t)one->seg->data_len);
-
-			rte_memcpy(one->to, rte_pktmbuf_mtod(one->seg, const uint8_t *), n);
-			one->to += n;
-			one->left -= n;
-			one->seg = one->next;
-			if (one->left == 0 || one->seg == NULL) {
-				*one = c[--nb];
-				continue;
-			}
-			segment_prefetch(one->seg);
-			one->next = one->seg->next;
-			if (one->next)
-				mbuf_prefetch(one->next);
-			i++;
+			if (segment_copy(&c[i], &p))
+				i++;
+			else
+				c[i] = c[--nb];
 		}
 	}
+	pending_flush(&p);
 }

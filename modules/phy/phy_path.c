@@ -9,8 +9,9 @@
 struct batch {
 	struct phy_job job[2 * PHY_BURST];
 	uint16_t nb;
-	struct rte_mbuf *done[PHY_BURST]; /**< sources that were copied */
-	uint16_t nb_done;
+	uint16_t nb_frames; /**< sources of the jobs */
+	struct rte_mbuf *rest[PHY_BURST]; /**< sources that phy_copy_all() does not free */
+	uint16_t nb_rest;
 };
 
 int
@@ -145,7 +146,7 @@ frame_in(struct phy *p, struct phy_path *path, struct rte_mbuf *m, uint64_t now_
 	}
 	if (unlikely(c->holding))
 		job_hold(c, j, now_ns);
-	b->done[b->nb_done++] = m;
+	b->nb_frames++;
 }
 
 /** Takes buffers for all jobs, or for the first ones. @return how many jobs have one. */
@@ -191,22 +192,29 @@ job_convert(struct phy *p, uint32_t egress, struct phy_path *path, struct phy_jo
 							  j->dst->data_len - len);
 }
 
+/** Copies the first `nb` jobs, those that have a buffer, and sorts out who frees the sources. */
 static void
 batch_copy(struct batch *b, struct rte_mbuf **dst, uint16_t nb)
 {
 	struct phy_copy copy[2 * PHY_BURST];
 
-	for (uint16_t i = 0; i < nb; i++) {
+	for (uint16_t i = 0; i < b->nb; i++) {
 		struct phy_job *j = &b->job[i];
 		const uint16_t len = (uint16_t)(j->h.length + NFAPI_ETHER_LEN);
+		const bool twin = i > 0 && b->job[i - 1].src == j->src;
+		const bool twins = twin || (i + 1 < b->nb && b->job[i + 1].src == j->src);
 
+		if (unlikely((twins || i >= nb) && !twin))
+			b->rest[b->nb_rest++] = j->src;
+		if (unlikely(i >= nb))
+			continue;
 		j->dst = dst[i];
 		*ap_meta(j->dst) = (struct ap_meta){.carrier = (uint8_t)j->h.phy_id};
 		j->dst->data_len = len;
 		j->dst->pkt_len = len;
-		phy_copy_start(&copy[i], j->src, rte_pktmbuf_mtod(j->dst, uint8_t *), len);
+		phy_copy_start(&copy[i], j->src, rte_pktmbuf_mtod(j->dst, uint8_t *), len, !twins);
 	}
-	phy_copy_all(copy, nb);
+	phy_copy_all(copy, RTE_MIN(nb, b->nb));
 }
 
 void
@@ -220,7 +228,8 @@ phy_path_burst(struct phy *p, uint32_t side, struct rte_mbuf **frames, uint16_t 
 	uint16_t copies;
 
 	b.nb = 0;
-	b.nb_done = 0;
+	b.nb_frames = 0;
+	b.nb_rest = 0;
 	path->nb_out = 0;
 	for (uint16_t i = 0; i < nb; i++)
 		rte_prefetch0(frames[i]);
@@ -237,8 +246,8 @@ phy_path_burst(struct phy *p, uint32_t side, struct rte_mbuf **frames, uint16_t 
 			job_convert(p, phy_egress(p, side), path, &b.job[i], timestamp_us);
 		phy_job_send(path, &b.job[i], drops);
 	}
-	path->used = b.nb_done;
+	path->used = b.nb_frames;
 	path->made = b.nb;
 	drops[PHY_NO_MBUF] += b.nb - copies;
-	rte_pktmbuf_free_bulk(b.done, b.nb_done);
+	rte_pktmbuf_free_bulk(b.rest, b.nb_rest);
 }

@@ -232,6 +232,38 @@ chains_are_gathered(void **state)
 }
 
 static void
+shared_sources_stay(void **state)
+{
+	struct rte_mbuf *m, *kept;
+
+	(void)state;
+	cfg.impair.duplicate = 1;
+	init();
+	assert_int_equal(tb_frames(&b.tx[0], stack, 8, 5000, &m), 1);
+	m = scatter(m, 1000);
+	kept = m->next->next; /* as a sender does that may retransmit */
+	rte_mbuf_refcnt_update(kept, 1);
+	through(&m, 1, 0);
+	assert_int_equal(rte_mbuf_refcnt_read(kept), 1);
+	assert_int_equal(*rte_pktmbuf_mtod(kept, uint8_t *), tb_byte(8, 1000));
+	rte_pktmbuf_free(kept);
+	receive();
+	assert_int_equal(b.nb_tb, 2);
+	assert_tb(b.tb[0], 8, 5000);
+	assert_tb(b.tb[1], 8, 5000);
+	/* and bytes behind the message, such as a wire pads with, are not copied */
+	b.phy.path[0].odds_duplicate = 0;
+	assert_int_equal(tb_frames(&b.tx[0], stack, 9, 5, &m), 1);
+	kept = rte_pktmbuf_alloc(stack);
+	assert_non_null(rte_pktmbuf_append(kept, 1));
+	assert_int_equal(rte_pktmbuf_chain(m, kept), 0);
+	through(&m, 1, 0);
+	receive();
+	assert_int_equal(b.nb_tb, 3);
+	assert_tb(b.tb[2], 9, 5);
+}
+
+static void
 cross_connect_leaves_at_the_other_side(void **state)
 {
 	struct rte_mbuf *frames[4];
@@ -519,6 +551,7 @@ main(void)
 		with_bench(frame_golden),
 		with_bench(tbs_come_back_whole),
 		with_bench(chains_are_gathered),
+		with_bench(shared_sources_stay),
 		with_bench(cross_connect_leaves_at_the_other_side),
 		with_bench(lost_tbs_are_lost_whole),
 		with_bench(duplicates_are_tbs_of_their_own),
