@@ -72,6 +72,7 @@ struct row {
 	uint32_t tb_bytes;
 	unsigned lcores;
 	char copier[96];
+	const char *framing;
 	enum ap_cfg_copy copy;
 	enum ap_cfg_strategy strategy;
 	struct loop_trial max, at80;
@@ -104,6 +105,8 @@ row_config(const struct options *o, const struct row *r, struct ap_error *err)
 		ap_config_free(cfg);
 		return NULL;
 	}
+	/* Two time stamps a node visit: only where somebody wants to see them. */
+	cfg->stats = o->nodes ? AP_CFG_ON : AP_CFG_OFF;
 	cfg->ue[0].copy = r->copy;
 	cfg->ue[0].strategy = r->strategy;
 	cfg->phy[0].tb_loss = o->phy_loss > 0 ? o->phy_loss : cfg->phy[0].tb_loss;
@@ -268,6 +271,9 @@ row_run(const struct options *o, struct row *r)
 	rc = measure(o, r, &d, probed);
 	r->lcores = loop_lcores(d.loop);
 	snprintf(r->copier, sizeof(r->copier), "%s", loop_copier(d.loop));
+	r->framing = ap_config_port(d.cfg, d.cfg->ue[0].user_port)->framing == AP_FRAMING_IP
+			     ? "ip"
+			     : "ethernet";
 	if (o->nodes)
 		loop_print(d.loop, stderr);
 	r->balanced = device_down(&d, &err);
@@ -308,6 +314,7 @@ row_write(struct bench_result *res, const struct options *o, const struct row *r
 	bench_str(res, "limit", r->max.busy_percent < 90 ? "generator" : "device");
 	bench_json_only(res, true);
 	bench_str(res, "strategy", strategies[r->strategy]);
+	bench_str(res, "framing", r->framing);
 	bench_str(res, "deployment", o->deployment);
 	bench_int(res, "tb_bytes", r->tb_bytes);
 	bench_num(res, "gbps_min", r->max.gbps_min, 2);
