@@ -43,20 +43,24 @@ mac_build_zero_release(struct mac_build_zero *z)
 		zero_free(z->data, z);
 }
 
-struct rte_mbuf *
-mac_build_zero_segment(struct mac_build *b, bool first, uint16_t bytes)
+bool
+mac_build_zero_take(struct mac_build *b, struct rte_mbuf **segs, unsigned n)
 {
 	struct mac_build_zero *z = b->zero;
-	struct rte_mbuf *m = rte_pktmbuf_alloc(b->ind);
 
-	if (m == NULL)
-		return NULL;
-	rte_mbuf_ext_refcnt_update(&z->shinfo, 1);
-	rte_pktmbuf_attach_extbuf(m, z->data, z->iova, z->bytes, &z->shinfo);
-	m->data_off = first ? 0 : 1;
-	m->data_len = bytes;
-	m->pkt_len = bytes;
-	return m;
+	if (rte_mempool_get_bulk(b->ind, (void **)segs, n))
+		return false;
+	/* They come from the core that freed the last TBs: both lines of all are fetched at once. */
+	for (unsigned i = 0; i < n; i++) {
+		rte_prefetch0(segs[i]);
+		rte_mbuf_prefetch_part2(segs[i]);
+	}
+	rte_mbuf_ext_refcnt_update(&z->shinfo, (int16_t)n);
+	for (unsigned i = 0; i < n; i++) {
+		rte_pktmbuf_reset(segs[i]);
+		rte_pktmbuf_attach_extbuf(segs[i], z->data, z->iova, z->bytes, &z->shinfo);
+	}
+	return true;
 }
 
 struct rte_mbuf *

@@ -17,8 +17,14 @@ typedef bool (*mac_build_append_fn)(struct mac_build *b, struct rte_mbuf *m);
 struct mac_build_zero *mac_build_zero_create(uint32_t bytes);
 void mac_build_zero_release(struct mac_build_zero *z);
 
-/** A segment of `bytes` of padding, with the 0x3F when `first`. @return NULL: pools.ind is dry. */
-struct rte_mbuf *mac_build_zero_segment(struct mac_build *b, bool first, uint16_t bytes);
+#define MAC_BUILD_PAD_BURST 32
+
+/**
+ * Takes `n` mbufs that show the padding bytes, their lengths to be set. The reference count is
+ * raised once for all: its line is contended by whoever frees padding.
+ * @return false: pools.ind is dry.
+ */
+bool mac_build_zero_take(struct mac_build *b, struct rte_mbuf **segs, unsigned n);
 
 /**
  * Cuts chain `m` after `at` bytes, 0 < at < pkt_len; both parts get right lengths.
@@ -96,26 +102,50 @@ mac_build_seg_ce(struct mac_build *b, struct rte_mbuf **m, uint32_t bytes,
 	return mac_build_seg_raw(b, m, run, append, ops);
 }
 
+/** Segments that `bytes` of padding take: what is left of the open fragment, then whole ones. */
+static inline uint32_t
+mac_build_pad_segments(const struct mac_build *b, uint32_t bytes)
+{
+	uint32_t first = b->room ? b->room : b->cfg.fragment_bytes;
+
+	if (bytes <= first)
+		return 1;
+	return 1 + (bytes - first + b->cfg.fragment_bytes - 1) / b->cfg.fragment_bytes;
+}
+
 static __rte_always_inline bool
 mac_build_seg_pad(struct mac_build *b, uint32_t bytes, struct mac_build_run *run,
 		  mac_build_append_fn append, const struct mac_build_ops *ops)
 {
-	for (bool first = true; bytes; first = false) {
+	uint32_t nb = mac_build_pad_segments(b, bytes), taken = 0;
+	struct rte_mbuf *segs[MAC_BUILD_PAD_BURST];
+
+	for (uint32_t i = 0; i < nb; i++) {
 		struct rte_mbuf *m;
 		uint32_t part;
+		bool ok;
 
-		if (!mac_build_open(b, ops))
-			return false;
+		if (i == taken) {
+			uint32_t k = RTE_MIN(nb - i, (uint32_t)MAC_BUILD_PAD_BURST);
+
+			if (!mac_build_zero_take(b, segs, k))
+				return false;
+			taken += k;
+		}
+		m = segs[i % MAC_BUILD_PAD_BURST];
+		ok = mac_build_open(b, ops);
 		part = RTE_MIN(bytes, b->room);
-		m = mac_build_zero_segment(b, first, (uint16_t)part);
-		if (m == NULL)
-			return false;
-		if (!append(b, m)) {
-			rte_pktmbuf_free(m);
+		m->data_off = i ? 1 : 0; /* only the first byte of all is 0x3F */
+		m->data_len = (uint16_t)part;
+		m->pkt_len = part;
+		if (unlikely(!ok || !append(b, m))) {
+			rte_pktmbuf_free_bulk(&segs[i % MAC_BUILD_PAD_BURST], taken - i);
 			return false;
 		}
-		if (!mac_build_took(b, part, run, ops))
+		if (unlikely(!mac_build_took(b, part, run, ops))) {
+			rte_pktmbuf_free_bulk(&segs[i % MAC_BUILD_PAD_BURST] + 1, taken - i - 1);
 			return false;
+		}
 		bytes -= part;
 	}
 	return true;
