@@ -20,7 +20,7 @@ def test_ping_and_tcp_without_loss(net, tmp_path, preset):
         sent, answered = traffic.ping(net, hosts.b, V6_A, size=size)
         assert answered == sent, f"IPv6, {size} B"
     for server, client, address in ((hosts.b, hosts.a, V4_B), (hosts.a, hosts.b, V6_A)):
-        sent, received = traffic.tcp_transfer(server, client, address, 8 << 20)
+        sent, received = traffic.tcp_transfer(server, client, address, 4 << 20)
         assert received == sent
 
     report = hosts.airpath.stop()
