@@ -67,6 +67,25 @@ log_line(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
 			 strncmp(text, "Load: ", 6) == 0 ? text + 6 : text);
 }
 
+/** libcyaml places an unexpected key where its mapping begins; the file knows better. */
+static void
+place_key(struct load_log *log, const char *path)
+{
+	char text[512], key[64];
+	unsigned line = 0;
+	FILE *f;
+
+	if (sscanf(log->reason, "Unexpected key: %60s", key) != 1 || (f = fopen(path, "r")) == NULL)
+		return;
+	strcat(key, ":");
+	while (fgets(text, sizeof(text), f) != NULL)
+		if (++line >= log->line && strstr(text, key) != NULL) {
+			log->line = line;
+			break;
+		}
+	fclose(f);
+}
+
 #define DEFAULT(field, value)                                                                      \
 	do {                                                                                       \
 		if ((field) == 0)                                                                  \
@@ -337,6 +356,7 @@ ap_config_load(const char *path, struct ap_error *err)
 		return NULL;
 	}
 	if (rc != CYAML_OK || cfg == NULL) {
+		place_key(&log, path);
 		ap_error_set(err, "%s:%u: %s%s%s", path, log.line, log.place,
 			     log.place[0] ? ": " : "",
 			     log.reason[0] ? log.reason : cyaml_strerror(rc));
