@@ -25,10 +25,12 @@
 #include "modules/fapi/fapi_tx.h"
 
 #define DEPLOYMENT "deploy/ue-loopback-fused.yaml"
-#define PROBE_SECONDS 0.2
+#define PROBE_SECONDS 0.1
+#define PROBE_GBPS_FIRST 6.0 /* TB capacity at 1024 B, less for smaller packets */
+#define PROBE_STEP 1.5
+#define PROBES_MAX 8
 #define SEARCH_SECONDS 0.25
-#define PROBE_GBPS 100.0 /* TB capacity while probing */
-#define TB_HEADROOM 1.25 /* TB capacity over the rate probed */
+#define TB_HEADROOM 1.2 /* TB capacity over the rate probed */
 #define SUBPDU_BYTES 8 /* SDAP 1, PDCP 3, RLC 1, MAC 3 */
 #define SHARED_TRIES 12
 
@@ -112,8 +114,6 @@ row_config(const struct options *o, const struct row *r, struct ap_error *err)
 	cfg->phy[0].tb_loss = o->phy_loss > 0 ? o->phy_loss : cfg->phy[0].tb_loss;
 	if (o->numerology)
 		cfg->phy[0].numerology = (uint8_t)RTE_MIN(atoi(o->numerology), 4);
-	for (unsigned c = 0; c < cfg->phy[0].tb_bytes_count && r->tb_bytes; c++)
-		cfg->phy[0].tb_bytes[c] = r->tb_bytes;
 	free(cfg->gen[0].sizes);
 	cfg->gen[0].sizes = malloc(sizeof(uint32_t));
 	if (cfg->gen[0].sizes == NULL)
@@ -164,30 +164,29 @@ device_down(struct device *d, struct ap_error *err)
 	return balanced;
 }
 
-/** As fast as the device takes them, with room in the TBs; sets the row's TB size. */
+/**
+ * As fast as the device takes packets, in TBs that grow until they no longer help: padding costs
+ * the PHY as much as data, so TBs that are much too large would slow the machine down.
+ * Leaves the TB size a little above what the device carries. @return that rate through `pps`.
+ */
 static int
-probe(const struct options *o, struct row *r, double *pps, struct ap_error *err)
+probe(const struct options *o, struct row *r, struct device *d, double *pps)
 {
-	struct ap_config *cfg = row_config(o, r, err);
+	double capacity = PROBE_GBPS_FIRST * r->size / 1024, best = 0;
 	struct loop_trial t;
-	struct device d;
-	int rc;
+	int rc = 0;
 
-	if (cfg == NULL) {
-		fprintf(stderr, "%s\n", err->text);
-		return -EINVAL;
+	for (unsigned i = 0; i < PROBES_MAX && rc == 0; i++, capacity *= PROBE_STEP) {
+		r->tb_bytes = o->tb_bytes ? o->tb_bytes : tb_for(d->cfg, r->size, capacity);
+		loop_set_tb(d->loop, r->tb_bytes);
+		rc = loop_trial(d->loop, 0, PROBE_SECONDS, &t);
+		best = RTE_MAX(best, t.gbps_max);
+		if (o->tb_bytes || best < capacity * 0.75)
+			break;
 	}
-	r->tb_bytes = o->tb_bytes ? o->tb_bytes : tb_for(cfg, r->size, PROBE_GBPS);
-	rc = device_up(&d, o, r, err);
-	if (rc == 0) {
-		rc = loop_trial(d.loop, 0, PROBE_SECONDS, &t);
-		/* The best window: a slow one may be a neighbour's. */
-		*pps = t.gbps_max * 1e9 / 8 / r->size;
-		if (o->tb_bytes == 0)
-			r->tb_bytes = tb_for(cfg, r->size, t.gbps_max * TB_HEADROOM);
-		device_down(&d, err);
-	}
-	ap_config_free(cfg);
+	*pps = best * 1e9 / 8 / r->size;
+	r->tb_bytes = o->tb_bytes ? o->tb_bytes : tb_for(d->cfg, r->size, best * TB_HEADROOM);
+	loop_set_tb(d->loop, r->tb_bytes);
 	return rc;
 }
 
@@ -264,11 +263,13 @@ row_run(const struct options *o, struct row *r)
 	struct ap_error err = {0};
 	struct device d;
 	double probed = 0;
-	int rc = probe(o, r, &probed, &err);
+	int rc = device_up(&d, o, r, &err);
 
-	if (rc < 0 || device_up(&d, o, r, &err) < 0)
-		return rc < 0 ? rc : -EINVAL;
-	rc = measure(o, r, &d, probed);
+	if (rc < 0)
+		return rc;
+	rc = probe(o, r, &d, &probed);
+	if (rc == 0)
+		rc = measure(o, r, &d, probed);
 	r->lcores = loop_lcores(d.loop);
 	snprintf(r->copier, sizeof(r->copier), "%s", loop_copier(d.loop));
 	r->framing = ap_config_port(d.cfg, d.cfg->ue[0].user_port)->framing == AP_FRAMING_IP

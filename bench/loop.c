@@ -282,6 +282,13 @@ loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t)
 	return rc;
 }
 
+void
+loop_set_tb(struct loop *l, uint32_t bytes)
+{
+	for (uint8_t c = 0; c < l->phy->cfg.carriers; c++)
+		phy_set_tb(l->phy, c, bytes);
+}
+
 bool
 loop_close(struct loop *l, struct ap_error *err)
 {

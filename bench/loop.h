@@ -41,6 +41,9 @@ struct loop *loop_open(const struct ap_config *cfg, struct ap_plan *plan, struct
 /** @param pps rate, 0: as fast as the device takes. @return 0, or -ETIMEDOUT if a worker hangs. */
 int loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t);
 
+/** TB size on every carrier from now on, B. */
+void loop_set_tb(struct loop *l, uint32_t bytes);
+
 /** Stops, checks the books, takes everything down. @return true when every packet is accounted for. */
 bool loop_close(struct loop *l, struct ap_error *err);
 

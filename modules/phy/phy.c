@@ -88,3 +88,9 @@ phy_stop_after(struct phy *p, uint64_t slots)
 				 atomic_load_explicit(&p->slot[side].next, memory_order_relaxed));
 	atomic_store_explicit(&p->limit, newest + slots, memory_order_relaxed);
 }
+
+void
+phy_set_tb(struct phy *p, uint8_t carrier, uint32_t bytes)
+{
+	atomic_store_explicit(&p->tb_bytes[carrier], bytes, memory_order_relaxed);
+}

@@ -69,6 +69,8 @@ struct phy {
 	_Atomic uint64_t t0_ns; /**< when slot 0 began on all sides, 0: not yet */
 	_Atomic uint64_t steps; /**< stepped: slots allowed so far. control: rw, workers: ro */
 	_Atomic uint64_t limit; /**< slots after which the clock stands. control: rw, workers: ro */
+	/** TB size granted from now on, 0: as configured. control: rw, workers: ro */
+	_Atomic uint32_t tb_bytes[PHY_CARRIERS_MAX];
 	struct phy_slot slot[PHY_SIDES]; /**< owner: the phy_slot node of the side */
 	struct phy_path path[PHY_SIDES]; /**< owner: the phy_loop node where frames come in */
 };
@@ -88,6 +90,9 @@ void phy_step(struct phy *p, uint64_t slots);
 
 /** The clock stands after `slots` more slots. Control thread. */
 void phy_stop_after(struct phy *p, uint64_t slots);
+
+/** Grants TBs of `bytes` on `carrier` from the next slot on; 0: as configured. Any thread. */
+void phy_set_tb(struct phy *p, uint8_t carrier, uint32_t bytes);
 
 /** @return the side where a TB from `side` leaves; phy_loop's edge. */
 static inline uint32_t

@@ -149,7 +149,9 @@ phy_slot_poll(struct phy *p, uint32_t side, uint64_t now_ns, struct rte_mbuf **o
 	if (!slot_due(p, s, now_ns))
 		return 0;
 	for (uint8_t c = 0; c < p->cfg.carriers; c++) {
-		tb_bytes[c] = next_tb_bytes(&p->cfg.carrier[c], &s->turn[c]);
+		tb_bytes[c] = atomic_load_explicit(&p->tb_bytes[c], memory_order_relaxed);
+		if (tb_bytes[c] == 0)
+			tb_bytes[c] = next_tb_bytes(&p->cfg.carrier[c], &s->turn[c]);
 		frames += tb_bytes[c] > 0;
 	}
 	if (unlikely(rte_pktmbuf_alloc_bulk(p->cfg.pool, out, frames) != 0)) {
