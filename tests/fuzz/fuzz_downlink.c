@@ -3,7 +3,8 @@
  * mac_rx → rlc_rx → pdcp_rx → sdap as a whole, over several TBs and a clock that moves.
  *
  * Each TB begins with a mode octet: raw bytes, or a list of subPDUs with sound MAC subheaders, so
- * that the layers above are reached at once. Nothing may leak, and every layer's books must balance.
+ * that the layers above are reached at once. Nothing may leak, and the books of every layer must
+ * balance.
  */
 #include <stdlib.h>
 #include <string.h>
