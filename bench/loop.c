@@ -249,7 +249,7 @@ loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t)
 	static struct ap_hist before, after;
 	static struct window windows[WINDOWS_MAX];
 	struct gen_rate rate = {pps > 0 ? GEN_RATE_PPS : GEN_RATE_MAX, pps};
-	uint64_t end, missed = l->ue->l2.mac_tx->slots_missed;
+	uint64_t start, end, missed = l->ue->l2.mac_tx->slots_missed;
 	uint64_t tb_lost = l->phy->path[0].stats.tb_lost;
 	struct gen_stats first, last;
 	unsigned n = 0;
@@ -258,6 +258,7 @@ loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t)
 	*t = (struct loop_trial){.offered_pps = pps};
 	gen_stats_read(l->gen, &first);
 	gen_set_rate(l->gen, rate);
+	start = ap_clock_ns();
 	rte_delay_us_sleep(WARM_MS * 1000);
 	ap_hist_snapshot(&l->first_output->delay, &before);
 	end = ap_clock_ns() + (uint64_t)(seconds * 1e9);
@@ -272,6 +273,7 @@ loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t)
 		windows[n++].clean = frame_all(l, &rc) && clean;
 	}
 	ap_hist_snapshot(&l->first_output->delay, &after);
+	t->seconds = (double)(ap_clock_ns() - start) / 1e9;
 	settle(l, &last);
 	summarize(windows, n, t);
 	count_losses(&first, &last, t);

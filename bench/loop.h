@@ -21,6 +21,7 @@ struct loop;
 /** What a trial found. Medians over clean windows where there are any, else over all. */
 struct loop_trial {
 	double offered_pps; /**< 0: as fast as the device takes */
+	double seconds; /**< the generator was on */
 	double gbps; /**< IP goodput at the verifier: good packets only, counted once */
 	double gbps_min, gbps_max;
 	double mpps;

@@ -214,10 +214,12 @@ one_tb(struct stack *s, struct rte_mbuf *tb, uint64_t *rlc_drops, uint64_t *pdcp
 static void
 stack_up(struct stack *s, uint8_t options)
 {
-	struct mac_rx_cfg mac = {.direction = options & 1 ? L2_DOWNLINK : L2_UPLINK, .ind = indirect};
+	struct mac_rx_cfg mac = {.direction = options & 1 ? L2_DOWNLINK : L2_UPLINK,
+				 .ind = indirect};
 	struct sdap_drb drbs[BEARERS];
 	struct sdap_cfg sdap = {.rx_direction = mac.direction,
-				.tx_direction = mac.direction == L2_UPLINK ? L2_DOWNLINK : L2_UPLINK,
+				.tx_direction =
+				    mac.direction == L2_UPLINK ? L2_DOWNLINK : L2_UPLINK,
 				.nb_bearers = BEARERS,
 				.drbs = drbs,
 				.defaultDRB = 0,
