@@ -39,6 +39,10 @@ class Airpath:
                 return self.log() + "\n(does not stop)"
         return self.log()
 
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
     def log(self) -> str:
         return self._log.read_text()
 
