@@ -73,7 +73,9 @@ create_skeleton(const char *wanted, struct ap_error *err)
 	} else {
 		for (unsigned i = 0; i < RTE_DIM(owners) && ret == -EEXIST; i++) {
 			snprintf(name, sizeof(name), SKELETON "_ap%u", i);
-			ret = rte_eal_hotplug_add("vdev", name, "");
+			/* EAL calls it success when the device is there already. */
+			if (rte_dma_get_dev_id_by_name(name) < 0)
+				ret = rte_eal_hotplug_add("vdev", name, "");
 		}
 	}
 	if (ret < 0) {

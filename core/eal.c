@@ -85,11 +85,19 @@ arg_memory(struct args *a, unsigned want_mb, enum ap_cfg_switch hugepages)
 }
 
 static bool
-wants_pci(const struct ap_config *cfg)
+has_pci_port(const struct ap_config *cfg)
 {
 	for (unsigned i = 0; i < cfg->ports_count; i++)
 		if (cfg->ports[i].preset == AP_PRESET_PCI)
 			return true;
+	return false;
+}
+
+static bool
+wants_pci(const struct ap_config *cfg)
+{
+	if (has_pci_port(cfg))
+		return true;
 	for (unsigned i = 0; i < cfg->ue_count; i++)
 		if (cfg->ue[i].copy == AP_COPY_DMA)
 			return true; /* a DSA is a PCI device */
@@ -152,6 +160,11 @@ ap_eal_start(const struct ap_plan *p, struct ap_error *err)
 	arg(&a, "airpath");
 	arg_lcores(&a, p);
 	arg_memory(&a, p->cfg->memory.mb, p->cfg->memory.hugepages);
+	/* dma_skeleton wants virtual addresses; a NIC's driver knows for itself what it wants. */
+	if (!has_pci_port(p->cfg)) {
+		arg(&a, "--iova-mode");
+		arg(&a, "va");
+	}
 	return start(&a, prefix, wants_pci(p->cfg), p->cfg->path, err);
 }
 
