@@ -32,6 +32,7 @@
 #define SEARCH_SECONDS 0.25
 #define TB_HEADROOM 1.2 /* TB capacity over the rate probed */
 #define SUBPDU_BYTES 8 /* SDAP 1, PDCP 3, RLC 1, MAC 3 */
+#define STEP_SECONDS 0.4
 #define SHARED_TRIES 12
 
 struct profile {
@@ -64,6 +65,7 @@ struct options {
 	unsigned tb_bytes; /* 0: from the probe */
 	const char *numerology;
 	double rate_mpps; /* 0: search */
+	unsigned steps; /* rows at rates rising up to the one found, as in the paper's test */
 	double phy_loss;
 	bool nodes;
 };
@@ -72,6 +74,7 @@ struct row {
 	const struct profile *profile;
 	uint32_t size;
 	uint32_t tb_bytes;
+	unsigned load_percent; /* of the highest loss-free rate */
 	unsigned lcores;
 	char copier[96];
 	const char *framing;
@@ -261,32 +264,6 @@ measure(const struct options *o, struct row *r, struct device *d, double probed)
 		       : rc;
 }
 
-static int
-row_run(const struct options *o, struct row *r)
-{
-	struct ap_error err = {0};
-	struct device d;
-	double probed = 0;
-	int rc = device_up(&d, o, r, &err);
-
-	if (rc < 0)
-		return rc;
-	rc = probe(o, r, &d, &probed);
-	if (rc == 0)
-		rc = measure(o, r, &d, probed);
-	r->lcores = loop_lcores(d.loop);
-	snprintf(r->copier, sizeof(r->copier), "%s", loop_copier(d.loop));
-	r->framing = ap_config_port(d.cfg, d.cfg->ue[0].user_port)->framing == AP_FRAMING_IP
-			     ? "ip"
-			     : "ethernet";
-	if (o->nodes)
-		loop_print(d.loop, stderr);
-	r->balanced = device_down(&d, &err);
-	if (!r->balanced)
-		fprintf(stderr, "the books do not balance: %s\n", err.text);
-	return rc;
-}
-
 static void
 row_write(struct bench_result *res, const struct options *o, const struct row *r)
 {
@@ -297,6 +274,9 @@ row_write(struct bench_result *res, const struct options *o, const struct row *r
 			paper_gbps = paper[i].gbps;
 			paper_delay = paper[i].delay_us;
 		}
+	bench_emulation(res, "phy: emulator in process");
+	if (r->copy == AP_COPY_DMA)
+		bench_emulation(res, r->copier);
 	bench_row(res);
 	bench_int(res, "size", r->size);
 	bench_str(res, "profile", r->profile->name);
@@ -318,6 +298,7 @@ row_write(struct bench_result *res, const struct options *o, const struct row *r
 	bench_int(res, "windows", r->max.windows);
 	bench_str(res, "limit", r->max.busy_percent < 90 ? "generator" : "device");
 	bench_json_only(res, true);
+	bench_int(res, "load_percent", r->load_percent);
 	bench_str(res, "strategy", strategies[r->strategy]);
 	bench_str(res, "framing", r->framing);
 	bench_str(res, "deployment", o->deployment);
@@ -334,6 +315,54 @@ row_write(struct bench_result *res, const struct options *o, const struct row *r
 	bench_int(res, "slots_missed", (int64_t)r->max.slots_missed);
 	bench_str(res, "phy", "emulator in process, copies every TB");
 	bench_bool(res, "balanced", r->balanced);
+}
+
+/** S0's procedure: the rate rises step by step, delay is measured at each. */
+static int
+steps_run(const struct options *o, const struct row *top, struct device *d,
+	  struct bench_result *res)
+{
+	int rc = 0;
+
+	for (unsigned i = 1; i < o->steps && rc == 0; i++) {
+		struct row r = *top;
+
+		rc = loop_trial(d->loop, top->max.mpps * 1e6 * i / o->steps, STEP_SECONDS, &r.max);
+		r.at80 = (struct loop_trial){0};
+		r.load_percent = 100 * i / o->steps;
+		if (rc == 0)
+			row_write(res, o, &r);
+	}
+	return rc;
+}
+
+static int
+row_run(const struct options *o, struct row *r, struct bench_result *res)
+{
+	struct ap_error err = {0};
+	struct device d;
+	double probed = 0;
+	int rc = device_up(&d, o, r, &err);
+
+	if (rc < 0)
+		return rc;
+	rc = probe(o, r, &d, &probed);
+	if (rc == 0)
+		rc = measure(o, r, &d, probed);
+	r->lcores = loop_lcores(d.loop);
+	snprintf(r->copier, sizeof(r->copier), "%s", loop_copier(d.loop));
+	r->framing = ap_config_port(d.cfg, d.cfg->ue[0].user_port)->framing == AP_FRAMING_IP
+			     ? "ip"
+			     : "ethernet";
+	if (o->nodes)
+		loop_print(d.loop, stderr);
+	r->balanced = true; /* of the steps: known when the device is down */
+	if (rc == 0)
+		rc = steps_run(o, r, &d, res);
+	r->balanced = device_down(&d, &err);
+	if (!r->balanced)
+		fprintf(stderr, "the books do not balance: %s\n", err.text);
+	return rc;
 }
 
 static bool
@@ -365,10 +394,11 @@ run_rows(const struct options *o, struct bench_result *res)
 		for (unsigned s = 0; s < o->sizes.n; s++) {
 			r = (struct row){.profile = &profiles[p],
 					 .size = o->sizes.v[s],
+					 .load_percent = 100,
 					 .copy = (enum ap_cfg_copy)copy,
 					 .strategy = (enum ap_cfg_strategy)strategy};
 			fprintf(stderr, "%s, %u B\n", r.profile->name, r.size);
-			if (row_run(o, &r) < 0)
+			if (row_run(o, &r, res) < 0)
 				return -EINVAL;
 			row_write(res, o, &r);
 			valid &= row_valid(o, &r);
@@ -425,6 +455,7 @@ bench_ue_loopback(int argc, char **argv)
 		{"tb-bytes", BENCH_OPT_UINT, &o.tb_bytes, "TB size a carrier [a little above the load]"},
 		{"numerology", BENCH_OPT_STR, &o.numerology, "0..4 [the deployment's]"},
 		{"rate-mpps", BENCH_OPT_NUM, &o.rate_mpps, "offer this rate instead of searching"},
+		{"steps", BENCH_OPT_UINT, &o.steps, "also rows at so many rates rising to the highest"},
 		{"phy-loss", BENCH_OPT_NUM, &o.phy_loss, "share of TBs the PHY loses"},
 		{"nodes", BENCH_OPT_FLAG, &o.nodes, "also print cycles per node"},
 		{0},
