@@ -23,8 +23,11 @@ struct ap_role_type {
 	void *(*build)(struct ap_run *run, unsigned i, struct ap_error *err);
 	/** Stops making traffic, so that what is inside can drain. May be NULL. Control thread. */
 	void (*quiesce)(void *obj);
-	/** Says what came of it: a line for people, or a JSON object. May be NULL. Control thread. */
-	void (*report)(const void *obj, FILE *f, bool json);
+	/**
+	 * Says what came of it in the `seconds` that traffic was made: a line for people, or a JSON
+	 * object. May be NULL. Control thread.
+	 */
+	void (*report)(const void *obj, double seconds, FILE *f, bool json);
 	/** Workers have stopped and the graphs are gone. */
 	void (*destroy)(void *obj);
 };

@@ -190,6 +190,7 @@ ap_run_start(struct ap_run *run, struct ap_error *err)
 					    w->name, w->lcore);
 	}
 	run->running = true;
+	run->started_ns = ap_clock_ns();
 	return 0;
 }
 
@@ -213,6 +214,7 @@ ap_run_quiesce(struct ap_run *run, unsigned timeout_ms)
 	uint64_t end = ap_clock_ns() + timeout_ms * AP_NS_PER_MS;
 	uint64_t last = 0, since = ap_clock_ns();
 
+	run->quiet_ns = ap_clock_ns();
 	for (unsigned i = 0; i < run->nb_roles; i++)
 		if (run->roles[i].type->quiesce)
 			run->roles[i].type->quiesce(run->roles[i].obj);
@@ -272,13 +274,21 @@ ap_run_destroy(struct ap_run *run)
 	free(run);
 }
 
+static double
+seconds(const struct ap_run *run)
+{
+	uint64_t end = run->quiet_ns ? run->quiet_ns : ap_clock_ns();
+
+	return (double)(end - run->started_ns) / 1e9;
+}
+
 void
 ap_run_print(const struct ap_run *run, FILE *f)
 {
 	ap_account_print(run->plan, f);
 	for (unsigned i = 0; i < run->nb_roles; i++)
 		if (run->roles[i].type->report)
-			run->roles[i].type->report(run->roles[i].obj, f, false);
+			run->roles[i].type->report(run->roles[i].obj, seconds(run), f, false);
 }
 
 void
@@ -293,7 +303,7 @@ ap_run_json(const struct ap_run *run, FILE *f)
 		if (run->roles[i].type->report == NULL)
 			continue;
 		fprintf(f, "%s\n    ", first ? "" : ",");
-		run->roles[i].type->report(run->roles[i].obj, f, true);
+		run->roles[i].type->report(run->roles[i].obj, seconds(run), f, true);
 		first = false;
 	}
 	fprintf(f, "]}\n");

@@ -105,26 +105,28 @@ lost(const struct gen_stats *s)
 }
 
 static void
-role_report(const void *obj, FILE *f, bool json)
+role_report(const void *obj, double seconds, FILE *f, bool json)
 {
 	const struct gen *g = obj;
 	struct gen_stats s;
+	double gbps;
 
 	gen_stats_read(g, &s);
+	gbps = seconds > 0 ? (double)s.rx_bytes * 8 / seconds / 1e9 : 0;
 	if (json)
 		fprintf(f,
 			"{\"role\": \"%s\", \"sent\": %" PRIu64 ", \"good\": %" PRIu64
-			", \"good_bytes\": %" PRIu64 ", \"lost\": %" PRIu64
+			", \"good_bytes\": %" PRIu64 ", \"gbps\": %.3f, \"lost\": %" PRIu64
 			", \"corrupted\": %" PRIu64 ", \"duplicated\": %" PRIu64
 			", \"reordered\": %" PRIu64 ", \"foreign\": %" PRIu64 "}",
-			g->cfg.name, s.tx_packets, s.rx_good, s.rx_bytes, lost(&s), s.rx_corrupted,
+			g->cfg.name, s.tx_packets, s.rx_good, s.rx_bytes, gbps, lost(&s), s.rx_corrupted,
 			s.rx_duplicate, s.rx_reordered, s.rx_foreign);
 	else
 		fprintf(f,
 			"%s: sent %" PRIu64 " packets, %" PRIu64
-			" came back good (%.3f GB), lost %" PRIu64 ", corrupted %" PRIu64
+			" came back good (%.3f Gbps of IP), lost %" PRIu64 ", corrupted %" PRIu64
 			", duplicated %" PRIu64 ", reordered %" PRIu64 "\n",
-			g->cfg.name, s.tx_packets, s.rx_good, (double)s.rx_bytes / 1e9, lost(&s),
+			g->cfg.name, s.tx_packets, s.rx_good, gbps, lost(&s),
 			s.rx_corrupted, s.rx_duplicate, s.rx_reordered);
 }
 

@@ -131,11 +131,12 @@ phy_quiesce(void *obj)
 }
 
 static void
-phy_report(const void *obj, FILE *f, bool json)
+phy_report(const void *obj, double seconds, FILE *f, bool json)
 {
 	const struct phy *phy = obj;
 	struct phy_path_stats s = {0};
 
+	(void)seconds;
 	for (uint32_t i = 0; i < (phy->cfg.cross_connect ? 2U : 1U); i++) {
 		const struct phy_path_stats *p = &phy->path[i].stats;
 

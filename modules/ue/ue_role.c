@@ -140,13 +140,14 @@ nodes_bind(struct ap_run *run, struct ue *ue)
 }
 
 static void
-ue_report(const void *obj, FILE *f, bool json)
+ue_report(const void *obj, double seconds, FILE *f, bool json)
 {
 	const struct ue *ue = obj;
 	const struct mac_tx *tx = ue->l2.mac_tx;
 	uint64_t missed = tx->slots_missed + ue->l2.slots.missed;
 	const char *copier = ue->copy_dl_in ? ap_copier_name(ue->copy_dl_in) : "none";
 
+	(void)seconds;
 	fprintf(f,
 		json ? "{\"role\": \"%s\", \"slots\": %" PRIu64 ", \"slots_missed\": %" PRIu64
 		       ", \"tbs\": %" PRIu64 ", \"copier\": \"%s\"}"
