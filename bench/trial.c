@@ -128,22 +128,6 @@ rate_passes(struct search *s, double rate, struct trial_outcome *o)
 	return 0;
 }
 
-int
-trial_steps(const struct trial_cfg *cfg, trial_run_fn run, void *arg,
-	    struct trial_outcome *outcomes, unsigned n)
-{
-	struct search s = search_of(cfg, run, arg);
-	double step = n > 1 ? (cfg->max_rate - cfg->min_rate) / (n - 1) : 0;
-
-	for (unsigned i = 0; i < n; i++) {
-		int rc = trial(&s, cfg->min_rate + step * i, &outcomes[i]);
-
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
 /**
  * Bisects between a rate that fails and min_rate, taken to pass.
  * @param best the highest passing trial, untouched when there is none

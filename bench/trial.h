@@ -3,7 +3,7 @@
 #define AIRPATH_BENCH_TRIAL_H
 
 /**
- * Which rates to try: steps, and the search for the highest loss-free one (RFC 2544 §26.1).
+ * Which rates to try in the search for the highest loss-free one (RFC 2544 §26.1).
  *
  * Pure logic: a callback runs one trial, sends for its duration, waits until the device is empty
  * (§23) and says what came of it. Rates are numbers in whatever unit the callback takes.
@@ -45,14 +45,6 @@ typedef int (*trial_run_fn)(void *arg, double rate, double seconds, struct trial
 /** @return whether the trial was good enough by `cfg`: packets sent, nothing lost beyond the
  * tolerance. */
 bool trial_passed(const struct trial_cfg *cfg, const struct trial_outcome *o);
-
-/**
- * Tries `n` rates evenly spread from min_rate to max_rate, lowest first.
- * @param outcomes [n] filled; trial_passed() judges each
- * @return 0, or what the callback returned
- */
-int trial_steps(const struct trial_cfg *cfg, trial_run_fn run, void *arg,
-		struct trial_outcome *outcomes, unsigned n);
 
 /**
  * Finds the highest rate that passes, by bisection.

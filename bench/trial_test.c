@@ -148,26 +148,6 @@ tolerance_is_a_share_of_what_was_sent(void **state)
 }
 
 static void
-steps_rise_evenly(void **state)
-{
-	struct device d = quiet(3e6);
-	struct trial_cfg cfg = {.seconds = 1, .min_rate = 1e6, .max_rate = 5e6};
-	struct trial_outcome o[5];
-
-	(void)state;
-	assert_int_equal(trial_steps(&cfg, simulate, &d, o, 5), 0);
-	for (unsigned i = 0; i < 5; i++) {
-		assert_true(o[i].offered == 1e6 * (i + 1));
-		assert_int_equal(trial_passed(&cfg, &o[i]), i < 3);
-	}
-	d.fail_after = 1;
-	assert_int_equal(trial_steps(&cfg, simulate, &d, o, 5), -ETIMEDOUT);
-	d = quiet(3e6);
-	assert_int_equal(trial_steps(&cfg, simulate, &d, o, 1), 0);
-	assert_true(o[0].offered == 1e6);
-}
-
-static void
 progress_rewrites_only_a_terminal(void **state)
 {
 	char *text = NULL;
@@ -200,7 +180,6 @@ main(void)
 	    cmocka_unit_test(generator_limit_is_said),
 	    cmocka_unit_test(hopeless_devices_are_reported),
 	    cmocka_unit_test(tolerance_is_a_share_of_what_was_sent),
-	    cmocka_unit_test(steps_rise_evenly),
 	    cmocka_unit_test(progress_rewrites_only_a_terminal),
 	};
 
