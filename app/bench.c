@@ -18,12 +18,12 @@ struct bench {
 };
 
 static const struct bench benches[] = {
-    {"ue-loopback", "S0: throughput and queueing delay of the UE L2 by packet size",
-     bench_ue_loopback, true},
-    {"mac-build", "S4: cycles to build a TB, by strategy, subPDUs and size", bench_mac_build,
-     false},
-    {"port-limits", "S1: packet rate of a software loopback, zero-copy and single-copy",
-     bench_port_limits, false},
+	{"ue-loopback", "S0: throughput and queueing delay of the UE L2 by packet size",
+	 bench_ue_loopback, true},
+	{"mac-build", "S4: cycles to build a TB, by strategy, subPDUs and size", bench_mac_build,
+	 false},
+	{"port-limits", "S1: packet rate of a software loopback, zero-copy and single-copy",
+	 bench_port_limits, false},
 };
 
 static int

@@ -20,7 +20,8 @@ ap_progress_banner(const struct ap_run *run)
 		ap_eal_hugepages() ? "hugepages" : "no hugepages");
 	if (shared)
 		fprintf(stderr,
-			"%u lcores share CPUs and take turns: this shows the layout, not its speed\n",
+			"%u lcores share CPUs and take turns: this shows the layout, not its "
+			"speed\n",
 			shared);
 }
 

@@ -123,8 +123,10 @@ int
 app_run(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"seconds", required_argument, NULL, 't'}, {"json", required_argument, NULL, 'j'},
-		{"quiet", no_argument, NULL, 'q'},	   {"help", no_argument, NULL, 'h'},
+		{"seconds", required_argument, NULL, 't'},
+		{"json", required_argument, NULL, 'j'},
+		{"quiet", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
 	struct options o = {0};

@@ -11,7 +11,7 @@
 
 struct options {
 	const char *name; /**< of the running deployment */
-	const char *out; /**< file, NULL: standard output */
+	const char *out;  /**< file, NULL: standard output */
 	bool svg;
 	bool json;
 };
@@ -19,16 +19,15 @@ struct options {
 static int
 usage(FILE *f)
 {
-	fprintf(f,
-		"usage: airpath show WHAT [OPTIONS]\n\n"
-		"  nodes               node types, their edges and drop reasons\n"
-		"  graph [FILE]        graph of a deployment file, or of the one that runs\n"
-		"      --dot           as Graphviz (default)\n"
-		"      --svg           as SVG, through Graphviz's 'dot'\n"
-		"      --out FILE      write there instead of standard output\n"
-		"  stats               counters of the deployment that runs\n"
-		"      --json          as JSON\n\n"
-		"  --name NAME         which deployment, where several run\n");
+	fprintf(f, "usage: airpath show WHAT [OPTIONS]\n\n"
+		   "  nodes               node types, their edges and drop reasons\n"
+		   "  graph [FILE]        graph of a deployment file, or of the one that runs\n"
+		   "      --dot           as Graphviz (default)\n"
+		   "      --svg           as SVG, through Graphviz's 'dot'\n"
+		   "      --out FILE      write there instead of standard output\n"
+		   "  stats               counters of the deployment that runs\n"
+		   "      --json          as JSON\n\n"
+		   "  --name NAME         which deployment, where several run\n");
 	return f == stdout ? 0 : 2;
 }
 
@@ -182,9 +181,12 @@ int
 app_show(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"dot", no_argument, NULL, 'd'},	{"svg", no_argument, NULL, 's'},
-		{"json", no_argument, NULL, 'j'},	{"out", required_argument, NULL, 'o'},
-		{"name", required_argument, NULL, 'n'}, {"help", no_argument, NULL, 'h'},
+		{"dot", no_argument, NULL, 'd'},
+		{"svg", no_argument, NULL, 's'},
+		{"json", no_argument, NULL, 'j'},
+		{"out", required_argument, NULL, 'o'},
+		{"name", required_argument, NULL, 'n'},
+		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
 	struct options o = {0};

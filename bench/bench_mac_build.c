@@ -30,10 +30,10 @@
 #define OUT_MAX (MAC_POINT_TB_MAX / 64 + 1)
 
 static const char *const strategy_names[MAC_STRATEGIES] = {
-    [MAC_SCATTER] = "scatter",
-    [MAC_GATHER] = "gather",
-    [MAC_SCHEME1] = "scheme1",
-    [MAC_SCHEME2] = "scheme2",
+	[MAC_SCATTER] = "scatter",
+	[MAC_GATHER] = "gather",
+	[MAC_SCHEME1] = "scheme1",
+	[MAC_SCHEME2] = "scheme2",
 };
 
 /* In the order of the table. */
@@ -144,7 +144,8 @@ static int
 measure(struct bench *b, const struct mac_point *p, double seconds)
 {
 	uint64_t clean = harness_frame_least(20);
-	uint64_t end = rte_rdtsc() + (uint64_t)(seconds * MAC_STRATEGIES * (double)rte_get_tsc_hz());
+	uint64_t end =
+		rte_rdtsc() + (uint64_t)(seconds * MAC_STRATEGIES * (double)rte_get_tsc_hz());
 	unsigned n = 0;
 
 	while (n < HARNESS_WINDOWS_MAX && (n < 6 || rte_rdtsc() < end)) {
@@ -295,14 +296,15 @@ bench_mac_build(int argc, char **argv)
 {
 	struct bench_common common = {.seconds = 0.05};
 	struct bench_uints counts = {{1, 2, 5, 10, 20, 50, 75, 100, 150, 200}, 10};
-	struct bench_uints sizes = {{1000, 2000, 5000, 10000, 20000, 30000, 40000, 50000, 60000}, 9};
+	struct bench_uints sizes = {{1000, 2000, 5000, 10000, 20000, 30000, 40000, 50000, 60000},
+				    9};
 	const struct bench_uints paper_size = {{5000}, 1}, paper_count = {{20}, 1};
 	unsigned fragment = MAC_POINT_TB_MAX;
 	const struct bench_opt own[] = {
-	    {"subpdus", BENCH_OPT_UINTS, &counts, "subPDUs in a TB of 5000 B"},
-	    {"sizes", BENCH_OPT_UINTS, &sizes, "TB sizes with 20 subPDUs, B"},
-	    {"fragment", BENCH_OPT_UINT, &fragment, "TB bytes in one buffer, 64..65000"},
-	    {NULL, 0, NULL, NULL},
+		{"subpdus", BENCH_OPT_UINTS, &counts, "subPDUs in a TB of 5000 B"},
+		{"sizes", BENCH_OPT_UINTS, &sizes, "TB sizes with 20 subPDUs, B"},
+		{"fragment", BENCH_OPT_UINT, &fragment, "TB bytes in one buffer, 64..65000"},
+		{NULL, 0, NULL, NULL},
 	};
 	struct bench *b;
 	struct bench_result *r;

@@ -61,12 +61,17 @@ row_write(struct bench_result *r, const struct limit *l, const struct limit_resu
 	/* Figures 2 and 3: per core, shortest frames. */
 	bool shortest = l->frame_bytes == 64 && l->cores == 1 && l->mode <= LIMIT_SINGLE_COPY;
 
-	bench_num(r, "paper_zynq_mpps", !shortest ? NAN : l->mode == LIMIT_ZERO_COPY ? 1.4 : 0.7, 1);
+	bench_num(r, "paper_zynq_mpps",
+		  !shortest                    ? NAN
+		  : l->mode == LIMIT_ZERO_COPY ? 1.4
+					       : 0.7,
+		  1);
 	bench_num(r, "paper_a53_mpps", !shortest ? NAN : l->mode == LIMIT_ZERO_COPY ? 3.2 : 1.8, 1);
 	return res->lost == 0 && res->corrupted == 0;
 }
 
-/** All modes and frame sizes of one nC/mQ. @return 0; 1 when frames were lost or changed; -errno. */
+/** All modes and frame sizes of one nC/mQ. @return 0; 1 when frames were lost or changed; -errno.
+ */
 static int
 measure_all(unsigned cores, unsigned queues, const struct bench_uints *frames, double seconds,
 	    struct bench_result *r, struct ap_error *err)
@@ -77,8 +82,11 @@ measure_all(unsigned cores, unsigned queues, const struct bench_uints *frames, d
 
 	for (unsigned f = 0; f < frames->n; f++)
 		for (unsigned mode = 0; mode < LIMIT_MODES; mode++) {
-			struct limit l = {.mode = mode, .cores = cores, .queues = queues,
-					  .frame_bytes = frames->v[f], .seconds = seconds};
+			struct limit l = {.mode = mode,
+					  .cores = cores,
+					  .queues = queues,
+					  .frame_bytes = frames->v[f],
+					  .seconds = seconds};
 
 			/* Copying knows no queues. */
 			if (mode == LIMIT_MEMCPY && queues != cores)
@@ -112,7 +120,8 @@ bench_port_limits(int argc, char **argv)
 
 	ret = bench_options(argc, argv,
 			    "S1.1: limits of a port: nC/mQ x frame size x mode, each row measured "
-			    "for --seconds (0.1).", &common, own);
+			    "for --seconds (0.1).",
+			    &common, own);
 	if (ret != 0)
 		return ret > 0 ? 0 : 2;
 	for (unsigned i = 0; i < frames.n; i++)

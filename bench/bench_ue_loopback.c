@@ -31,7 +31,7 @@
 #define PROBES_MAX 8
 #define SEARCH_SECONDS 0.25
 #define TB_HEADROOM 1.2 /* TB capacity over the rate probed */
-#define SUBPDU_BYTES 8 /* SDAP 1, PDCP 3, RLC 1, MAC 3 */
+#define SUBPDU_BYTES 8  /* SDAP 1, PDCP 3, RLC 1, MAC 3 */
 #define STEP_SECONDS 0.4
 #define SHARED_TRIES 12
 
@@ -65,7 +65,7 @@ struct options {
 	unsigned tb_bytes; /* 0: from the probe */
 	const char *numerology;
 	double rate_mpps; /* 0: search */
-	unsigned steps; /* rows at rates rising up to the one found, as in the paper's test */
+	unsigned steps;   /* rows at rates rising up to the one found, as in the paper's test */
 	double phy_loss;
 	bool nodes;
 };
@@ -237,8 +237,9 @@ measure(const struct options *o, struct row *r, struct device *d, double probed)
 	if (o->rate_mpps <= 0)
 		rc = trial_search(&cfg, search_trial, &s, &best);
 	/* The probe was slowed down if its rate passes. */
-	for (unsigned again = 0; again < 2 && rc == 0 && best.offered >= 0.98 * cfg.max_rate &&
-				 !best.generator_limited; again++) {
+	for (unsigned again = 0;
+	     again < 2 && rc == 0 && best.offered >= 0.98 * cfg.max_rate && !best.generator_limited;
+	     again++) {
 		cfg.min_rate = cfg.max_rate;
 		cfg.max_rate *= 1.5;
 		rc = trial_search(&cfg, search_trial, &s, &best);
@@ -443,19 +444,21 @@ eal_up(const struct options *o)
 int
 bench_ue_loopback(int argc, char **argv)
 {
-	struct options o = {.common = {.seconds = 2},
-			    .sizes = {{128, 256, 512, 1024, 1400}, 5}};
+	struct options o = {.common = {.seconds = 2}, .sizes = {{128, 256, 512, 1024, 1400}, 5}};
 	const struct bench_opt own[] = {
-		{"deployment", BENCH_OPT_STR, &o.deployment, "file [deploy/ue-loopback-fused.yaml]"},
+		{"deployment", BENCH_OPT_STR, &o.deployment,
+		 "file [deploy/ue-loopback-fused.yaml]"},
 		{"size", BENCH_OPT_UINTS, &o.sizes, "IP packet sizes, B [128,256,512,1024,1400]"},
 		{"profile", BENCH_OPT_STR, &o.profile, "paper, zero-copy or both [both]"},
 		{"copier", BENCH_OPT_STR, &o.copier, "none, cpu or dma [the profile's]"},
 		{"strategy", BENCH_OPT_STR, &o.strategy,
 		 "scatter, gather, scheme1 or scheme2 [the profile's]"},
-		{"tb-bytes", BENCH_OPT_UINT, &o.tb_bytes, "TB size a carrier [a little above the load]"},
+		{"tb-bytes", BENCH_OPT_UINT, &o.tb_bytes,
+		 "TB size a carrier [a little above the load]"},
 		{"numerology", BENCH_OPT_STR, &o.numerology, "0..4 [the deployment's]"},
 		{"rate-mpps", BENCH_OPT_NUM, &o.rate_mpps, "offer this rate instead of searching"},
-		{"steps", BENCH_OPT_UINT, &o.steps, "also rows at so many rates rising to the highest"},
+		{"steps", BENCH_OPT_UINT, &o.steps,
+		 "also rows at so many rates rising to the highest"},
 		{"phy-loss", BENCH_OPT_NUM, &o.phy_loss, "share of TBs the PHY loses"},
 		{"nodes", BENCH_OPT_FLAG, &o.nodes, "also print cycles per node"},
 		{0},

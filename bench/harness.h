@@ -19,15 +19,15 @@
 #include <rte_cycles.h>
 
 #define HARNESS_FRAME_ROUNDS 10000 /**< some 20 µs */
-#define HARNESS_TOLERANCE 1.05 /**< a loop up to this times its clean time is clean */
+#define HARNESS_TOLERANCE 1.05     /**< a loop up to this times its clean time is clean */
 #define HARNESS_WINDOWS_MAX 4096
 
 struct harness_window {
-	double value; /**< what was measured */
+	double value;          /**< what was measured */
 	uint64_t frame_before; /**< TSC cycles of the frame loops */
 	uint64_t frame_after;
 	bool preempted; /**< the thread lost its CPU meanwhile */
-	bool clean; /**< set by harness_classify() */
+	bool clean;     /**< set by harness_classify() */
 };
 
 struct harness_result {

@@ -33,7 +33,8 @@ static void
 test_classify(void **state)
 {
 	struct harness_window w[] = {
-		{10, 1000, 1010}, {11, 1000, 1060}, {12, 1100, 1000}, {13, 1049, 1001}, {90, 5000, 9000},
+		{10, 1000, 1010}, {11, 1000, 1060}, {12, 1100, 1000},
+		{13, 1049, 1001}, {90, 5000, 9000},
 	};
 
 	(void)state;
@@ -196,11 +197,12 @@ test_options(void **state)
 		{"flag", BENCH_OPT_FLAG, &flag, "a flag"},
 		{NULL, 0, NULL, NULL},
 	};
-	char *good[] = {"x", "--seconds", "0.5", "--sizes=64,128,1518", "--flag", "--json", "-", NULL};
+	char *good[] = {"x",      "--seconds", "0.5", "--sizes=64,128,1518",
+			"--flag", "--json",    "-",   NULL};
 	char *help[] = {"x", "--help", NULL};
-	char *bad[][4] = {{"x", "--n", "-1", NULL}, {"x", "--n", "1x", NULL},
+	char *bad[][4] = {{"x", "--n", "-1", NULL},       {"x", "--n", "1x", NULL},
 			  {"x", "--sizes", "1,,2", NULL}, {"x", "--seconds", "0", NULL},
-			  {"x", "--nosuch", "1", NULL}, {"x", "operand", NULL, NULL}};
+			  {"x", "--nosuch", "1", NULL},   {"x", "operand", NULL, NULL}};
 
 	(void)state;
 	assert_int_equal(bench_options(7, good, "about", &common, own), 0);

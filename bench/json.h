@@ -13,7 +13,8 @@
 struct json {
 	FILE *f;
 	unsigned depth;
-	bool more[JSON_DEPTH_MAX]; /**< a value was written at this depth: the next one needs a comma */
+	bool more[JSON_DEPTH_MAX]; /**< a value was written at this depth: the next one needs a
+				      comma */
 };
 
 /* `key` is NULL inside arrays and for the outermost value. */

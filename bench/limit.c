@@ -218,8 +218,8 @@ port_make(struct bed *b, struct ap_error *err)
 	struct ap_port_cfg cfg = {.conf = &conf, .rx_pool = b->pool};
 	int ret;
 
-	conf = (struct ap_cfg_port){.name = "limit", .queues = b->what->queues,
-				    .framing = AP_FRAMING_RAW};
+	conf = (struct ap_cfg_port){
+		.name = "limit", .queues = b->what->queues, .framing = AP_FRAMING_RAW};
 	if (b->what->mode == LIMIT_NULL) {
 		snprintf(devargs, sizeof(devargs), "size=%u", b->what->frame_bytes);
 		conf.preset = AP_PRESET_NULL;
@@ -276,7 +276,8 @@ cores_run(struct bed *b, struct core *cores)
 	unsigned lcore, i = 1;
 
 	b->waiting = b->what->cores;
-	RTE_LCORE_FOREACH_WORKER(lcore) {
+	RTE_LCORE_FOREACH_WORKER(lcore)
+	{
 		if (i == b->what->cores)
 			break;
 		rte_eal_remote_launch(core_main, &cores[i++], lcore);

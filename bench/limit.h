@@ -21,8 +21,8 @@ enum limit_mode {
 
 struct limit {
 	enum limit_mode mode;
-	unsigned cores; /**< 1..LIMIT_CORES_MAX, at most the lcores there are */
-	unsigned queues; /**< of the port, ≥ cores; each core serves its share */
+	unsigned cores;       /**< 1..LIMIT_CORES_MAX, at most the lcores there are */
+	unsigned queues;      /**< of the port, ≥ cores; each core serves its share */
 	unsigned frame_bytes; /**< without FCS */
 	double seconds;
 };

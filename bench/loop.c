@@ -26,7 +26,7 @@ struct loop {
 	struct phy *phy;
 	struct ue *ue;
 	const struct port_tx *first_output; /**< ue.phy_tx */
-	bool *dut; /**< [lcores] runs nodes of the device */
+	bool *dut;                          /**< [lcores] runs nodes of the device */
 	unsigned nb_dut;
 	bool shared; /**< lcores share CPUs: frames say nothing */
 };

@@ -21,13 +21,13 @@ struct loop;
 /** What a trial found. Medians over clean windows where there are any, else over all. */
 struct loop_trial {
 	double offered_pps; /**< 0: as fast as the device takes */
-	double seconds; /**< the generator was on */
-	double gbps; /**< IP goodput at the verifier: good packets only, counted once */
+	double seconds;     /**< the generator was on */
+	double gbps;        /**< IP goodput at the verifier: good packets only, counted once */
 	double gbps_min, gbps_max;
 	double mpps;
-	double busy_percent; /**< busiest lcore of the device under test */
+	double busy_percent;      /**< busiest lcore of the device under test */
 	double cycles_per_packet; /**< TSC cycles, all lcores of the device, busy walks only */
-	double gbps_derived; /**< gbps / busy share: what the device could carry */
+	double gbps_derived;      /**< gbps / busy share: what the device could carry */
 	double delay_us_p50, delay_us_p99, delay_us_max; /**< enters the UE → first output */
 	uint64_t sent, lost, corrupted, duplicated, reordered;
 	uint64_t tb_lost; /**< by the PHY emulator's impairments */
@@ -45,7 +45,8 @@ int loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t)
 /** TB size on every carrier from now on, B. */
 void loop_set_tb(struct loop *l, uint32_t bytes);
 
-/** Stops, checks the books, takes everything down. @return true when every packet is accounted for. */
+/** Stops, checks the books, takes everything down. @return true when every packet is accounted for.
+ */
 bool loop_close(struct loop *l, struct ap_error *err);
 
 /** Lcores that run the device under test. */

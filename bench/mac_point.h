@@ -29,8 +29,8 @@ bool mac_point_init(struct mac_point *p, unsigned subpdus, unsigned tb_bytes,
  * @param fill with the pattern, else only the first byte of each is written
  * @return false when a pool is empty
  */
-bool mac_point_input(const struct mac_point *p, const struct l2_pools *pools,
-		     struct rte_mbuf **in, bool fill);
+bool mac_point_input(const struct mac_point *p, const struct l2_pools *pools, struct rte_mbuf **in,
+		     bool fill);
 
 /** The TB as TS 38.321 §6.1.2 has it, written without the code under test but the subheader. */
 void mac_point_expect(const struct mac_point *p, uint8_t *tb);

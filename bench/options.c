@@ -90,7 +90,8 @@ bench_options(int argc, char **argv, const char *about, struct bench_common *com
 {
 	struct bench_opt opts[OPTS_MAX] = {
 		{"seconds", BENCH_OPT_NUM, &common->seconds, "time to measure, s"},
-		{"json", BENCH_OPT_STR, &common->json, "also write JSON to this file, - is standard output"},
+		{"json", BENCH_OPT_STR, &common->json,
+		 "also write JSON to this file, - is standard output"},
 	};
 	struct option longs[OPTS_MAX + 1] = {{0}};
 	unsigned n = 2;
@@ -100,8 +101,8 @@ bench_options(int argc, char **argv, const char *about, struct bench_common *com
 		opts[n++] = *own;
 	for (unsigned i = 0; i < n; i++)
 		longs[i] = (struct option){opts[i].name,
-					   opts[i].kind == BENCH_OPT_FLAG ? no_argument :
-									    required_argument,
+					   opts[i].kind == BENCH_OPT_FLAG ? no_argument
+									  : required_argument,
 					   NULL, (int)i + 256};
 	longs[n] = (struct option){"help", no_argument, NULL, 'h'};
 	optind = 0;

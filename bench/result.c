@@ -215,7 +215,8 @@ table_print(const struct bench_result *r, FILE *f)
 	}
 	for (unsigned c = 0; c < head->n; c++)
 		if (!head->cells[c].json_only)
-			column_print(f, head->cells[c].key, width[c], head->cells[c].kind == CELL_STR);
+			column_print(f, head->cells[c].key, width[c],
+				     head->cells[c].kind == CELL_STR);
 	fputc('\n', f);
 	for (unsigned i = 0; i < r->nb_rows; i++) {
 		for (unsigned c = 0; c < head->n; c++) {

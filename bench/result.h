@@ -15,10 +15,10 @@
 /* --- options ---------------------------------------------------------------------------------- */
 
 enum bench_opt_kind {
-	BENCH_OPT_FLAG, /**< value: bool * */
-	BENCH_OPT_UINT, /**< value: unsigned * */
-	BENCH_OPT_NUM, /**< value: double *, > 0 */
-	BENCH_OPT_STR, /**< value: const char ** */
+	BENCH_OPT_FLAG,  /**< value: bool * */
+	BENCH_OPT_UINT,  /**< value: unsigned * */
+	BENCH_OPT_NUM,   /**< value: double *, > 0 */
+	BENCH_OPT_STR,   /**< value: const char ** */
 	BENCH_OPT_UINTS, /**< value: struct bench_uints *; comma-separated */
 };
 

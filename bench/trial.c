@@ -101,9 +101,9 @@ trial(struct search *s, double rate, struct trial_outcome *o)
 	if (rc < 0)
 		return rc;
 	trial_progress_end(
-	    &s->progress, "trial %u: %.3f %s: %s, %lu sent, %lu lost, %lu corrupted%s", s->trials,
-	    in_units(s, rate), unit, trial_passed(s->cfg, o) ? "passed" : "failed", o->sent,
-	    o->lost, o->corrupted, o->generator_limited ? " (generator-limited)" : "");
+		&s->progress, "trial %u: %.3f %s: %s, %lu sent, %lu lost, %lu corrupted%s",
+		s->trials, in_units(s, rate), unit, trial_passed(s->cfg, o) ? "passed" : "failed",
+		o->sent, o->lost, o->corrupted, o->generator_limited ? " (generator-limited)" : "");
 	return 0;
 }
 

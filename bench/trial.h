@@ -66,10 +66,10 @@ void trial_progress_init(struct trial_progress *p, FILE *to);
 
 /** Shows how things stand. */
 void trial_progress_show(struct trial_progress *p, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+	__attribute__((format(printf, 2, 3)));
 
 /** Replaces the line by a final one and moves on. */
 void trial_progress_end(struct trial_progress *p, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+	__attribute__((format(printf, 2, 3)));
 
 #endif

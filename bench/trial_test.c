@@ -40,7 +40,7 @@ simulate(void *arg, double rate, double seconds, struct trial_outcome *o)
 }
 
 static const struct trial_cfg usual = {
-    .seconds = 0.1, .min_rate = 1e4, .max_rate = 20e6, .resolution = 0.01, .repeats = 3};
+	.seconds = 0.1, .min_rate = 1e4, .max_rate = 20e6, .resolution = 0.01, .repeats = 3};
 
 static struct device
 quiet(double capacity)
@@ -174,13 +174,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(search_finds_the_capacity),
-	    cmocka_unit_test(search_sees_through_noise),
-	    cmocka_unit_test(full_rate_needs_one_trial),
-	    cmocka_unit_test(generator_limit_is_said),
-	    cmocka_unit_test(hopeless_devices_are_reported),
-	    cmocka_unit_test(tolerance_is_a_share_of_what_was_sent),
-	    cmocka_unit_test(progress_rewrites_only_a_terminal),
+		cmocka_unit_test(search_finds_the_capacity),
+		cmocka_unit_test(search_sees_through_noise),
+		cmocka_unit_test(full_rate_needs_one_trial),
+		cmocka_unit_test(generator_limit_is_said),
+		cmocka_unit_test(hopeless_devices_are_reported),
+		cmocka_unit_test(tolerance_is_a_share_of_what_was_sent),
+		cmocka_unit_test(progress_rewrites_only_a_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

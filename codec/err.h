@@ -7,10 +7,10 @@
  * negated; a node maps each to a named drop.
  */
 enum codec_err {
-	CODEC_SHORT = 1, /**< fewer bytes than the header or its length field needs */
-	CODEC_RESERVED, /**< a value the specification reserves */
+	CODEC_SHORT = 1,     /**< fewer bytes than the header or its length field needs */
+	CODEC_RESERVED,      /**< a value the specification reserves */
 	CODEC_CONTRADICTION, /**< fields that cannot be true together */
-	CODEC_UNSUPPORTED, /**< valid, but not handled here */
+	CODEC_UNSUPPORTED,   /**< valid, but not handled here */
 };
 
 #endif

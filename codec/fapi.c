@@ -180,10 +180,10 @@ fapi_ul_tti_encode(uint8_t *p, size_t room, struct fapi_slot at, const struct fa
 		return -CODEC_SHORT;
 	fapi_slot_put(p, at);
 	p[4] = (uint8_t)nb;
-	p[5] = 0; /* RACH present */
+	p[5] = 0;           /* RACH present */
 	p[6] = (uint8_t)nb; /* number of ULSCH PDUs */
-	p[7] = 0; /* number of ULCCH PDUs */
-	p[8] = 0; /* UE groups */
+	p[7] = 0;           /* number of ULCCH PDUs */
+	p[8] = 0;           /* UE groups */
 	for (unsigned i = 0; i < nb; i++)
 		pusch_put(p + FAPI_UL_TTI_LEN(i), &g[i]);
 	return (int)FAPI_UL_TTI_LEN(nb);
@@ -207,8 +207,8 @@ fapi_dl_tti_encode(uint8_t *p, size_t room, struct fapi_slot at, const struct fa
 
 /** Reads the PDU list of a UL_TTI.request or DL_TTI.request whose fixed part ends at `at`. */
 static int
-pdus_get(const uint8_t *p, size_t len, size_t at, unsigned pdus, bool uplink,
-	 struct fapi_grant *g, unsigned *nb)
+pdus_get(const uint8_t *p, size_t len, size_t at, unsigned pdus, bool uplink, struct fapi_grant *g,
+	 unsigned *nb)
 {
 	unsigned room = *nb;
 

@@ -35,7 +35,7 @@ enum fapi_message {
 
 /** SFN and slot, the first fields of every body here. */
 struct fapi_slot {
-	uint16_t sfn; /**< 0..1023 */
+	uint16_t sfn;  /**< 0..1023 */
 	uint16_t slot; /**< 0..159 */
 };
 
@@ -70,7 +70,7 @@ fapi_slot_decode(const uint8_t *p, size_t len, struct fapi_slot *s)
 struct fapi_error {
 	struct fapi_slot at;
 	uint8_t message_id; /**< message that had the error */
-	uint8_t code; /**< Table 3-31 */
+	uint8_t code;       /**< Table 3-31 */
 };
 
 /** Writes FAPI_ERROR_INDICATION_LEN bytes. */
@@ -82,12 +82,12 @@ int fapi_error_decode(const uint8_t *p, size_t len, struct fapi_error *e);
 /* --- UL_TTI.request, Table 3-44, with PUSCH PDUs, Tables 3-46, 3-47 and 3-53 ------------------ */
 /* --- DL_TTI.request, Table 3-35, with PDSCH PDUs, Tables 3-38 and 3-43 ------------------------ */
 
-#define FAPI_PDU_PUSCH 1 /**< PDU type in UL_TTI.request */
-#define FAPI_PDU_PDSCH 1 /**< PDU type in DL_TTI.request */
+#define FAPI_PDU_PUSCH 1   /**< PDU type in UL_TTI.request */
+#define FAPI_PDU_PDSCH 1   /**< PDU type in DL_TTI.request */
 #define FAPI_PUSCH_LEN 100 /**< PUSCH PDU with puschData and no beam, B */
-#define FAPI_PDSCH_LEN 92 /**< PDSCH PDU with one codeword and no beam, B */
-#define FAPI_UL_TTI_LEN(pdus) (9 + (pdus) * FAPI_PUSCH_LEN) /**< message as encoded here, B */
-#define FAPI_DL_TTI_LEN(pdus) (6 + (pdus) * FAPI_PDSCH_LEN) /**< message as encoded here, B */
+#define FAPI_PDSCH_LEN 92  /**< PDSCH PDU with one codeword and no beam, B */
+#define FAPI_UL_TTI_LEN(pdus) (9 + (pdus)*FAPI_PUSCH_LEN) /**< message as encoded here, B */
+#define FAPI_DL_TTI_LEN(pdus) (6 + (pdus)*FAPI_PDSCH_LEN) /**< message as encoded here, B */
 
 /**
  * What a PUSCH or PDSCH PDU says of one transport block. Encoders add one layer and resource
@@ -95,18 +95,18 @@ int fapi_error_decode(const uint8_t *p, size_t len, struct fapi_error *e);
  */
 struct fapi_grant {
 	uint16_t rnti;
-	uint32_t handle; /**< PUSCH: opaque handle; PDSCH: PDU index, 16 bits */
-	uint16_t bwp_size; /**< RBs, 1..275 */
-	uint16_t bwp_start; /**< RB, 0..274 */
+	uint32_t handle;            /**< PUSCH: opaque handle; PDSCH: PDU index, 16 bits */
+	uint16_t bwp_size;          /**< RBs, 1..275 */
+	uint16_t bwp_start;         /**< RB, 0..274 */
 	uint8_t subcarrier_spacing; /**< numerology, 0..4 */
 	uint16_t rb_start;
-	uint16_t rb_size; /**< RBs */
+	uint16_t rb_size;      /**< RBs */
 	uint8_t nr_of_symbols; /**< 1..14 */
 	uint8_t qam_mod_order; /**< 2, 4, 6, 8 */
-	uint8_t mcs_index; /**< 0..31 */
-	uint8_t harq_process; /**< 0..15; not in a PDSCH PDU */
-	bool new_data; /**< new data indicator; not in a PDSCH PDU */
-	uint32_t tb_bytes; /**< TB size, B */
+	uint8_t mcs_index;     /**< 0..31 */
+	uint8_t harq_process;  /**< 0..15; not in a PDSCH PDU */
+	bool new_data;         /**< new data indicator; not in a PDSCH PDU */
+	uint32_t tb_bytes;     /**< TB size, B */
 };
 
 /**
@@ -133,9 +133,9 @@ int fapi_dl_tti_decode(const uint8_t *p, size_t len, struct fapi_slot *at, struc
 
 /* --- TX_Data.request, Table 3-58, and RX_Data.indication, Table 3-61 -------------------------- */
 
-#define FAPI_DATA_LEN 6 /**< SFN, slot, number of PDUs */
+#define FAPI_DATA_LEN 6      /**< SFN, slot, number of PDUs */
 #define FAPI_DATA_PDU_LEN 16 /**< description before the TB, in both messages */
-#define FAPI_DATA_PAD 4 /**< TLV values of TX_Data.request take multiples of this */
+#define FAPI_DATA_PAD 4      /**< TLV values of TX_Data.request take multiples of this */
 
 #define FAPI_CQI_INVALID 255
 #define FAPI_TIMING_ADVANCE_INVALID 0xFFFF
@@ -159,9 +159,9 @@ struct fapi_rx_pdu {
 	uint16_t rnti;
 	uint8_t harq_id;
 	uint32_t tb_bytes;
-	uint8_t ul_cqi; /**< 255: invalid */
+	uint8_t ul_cqi;          /**< 255: invalid */
 	uint16_t timing_advance; /**< 0xFFFF: invalid */
-	uint16_t rssi; /**< 0xFFFF: invalid */
+	uint16_t rssi;           /**< 0xFFFF: invalid */
 };
 
 static inline void

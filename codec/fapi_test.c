@@ -63,36 +63,41 @@ static const struct fapi_grant grant = {
 
 /* Table 3-44 (SFN 513, slot 17, one ULSCH PDU), 3-46 PUSCH, 3-47 puschData, 3-53 no beams. */
 static const uint8_t ul_tti_golden[FAPI_UL_TTI_LEN(1)] = {
-	0x02, 0x01, 0x00, 0x11, 1, 0, 1, 0, 0, /* SFN, slot, PDUs, RACH, ULSCH, ULCCH, groups */
-	0x00, 0x01, 0x00, 0x64, /* PUSCH PDU, 100 B */
-	0x00, 0x01, 0x46, 0x01, 0x01, 0x02, 0x03, 0x04, /* bitmap, RNTI, handle */
-	0x01, 0x11, 0x00, 0x02, 3, 0, /* BWP size, start, SCS, CP */
-	0, 0, 8, 27, 0, 1, 0, 0, 1, /* rate, Qm, MCS, table, precoding off, scrambling, layers */
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* DMRS */
+	0x02, 0x01, 0x00, 0x11, 1,    0,    1,    0,    0, /* SFN, slot, PDUs, RACH, ULSCH, ULCCH,
+							      groups */
+	0x00, 0x01, 0x00, 0x64,                            /* PUSCH PDU, 100 B */
+	0x00, 0x01, 0x46, 0x01, 0x01, 0x02, 0x03, 0x04,    /* bitmap, RNTI, handle */
+	0x01, 0x11, 0x00, 0x02, 3,    0,                   /* BWP size, start, SCS, CP */
+	0,    0,    8,    27,   0,    1,    0,    0,    1, /* rate, Qm, MCS, table, precoding off,
+							      scrambling, layers */
+	0,    0,    0,    0,    0,    0,    0,    0,    0, 0, 0, /* DMRS */
 	1, /* resource allocation type 1, RB bitmap */
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	0x00, 0x01, 0x01, 0x10, 0, 0, 0, 0, 0, /* RB start, size, VRB, hopping, DC, shift */
-	0, 14, /* first symbol, symbols */
-	0, 5, 1, 0x00, 0x02, 0xF9, 0xB8, 0, 0, /* RV, HARQ, NDI, TB size 195000, CBs */
-	0, 0, 0, 0, 0, /* PRGs, PRG size, beams */
+	0,    0,    0,    0,    0,    0,    0,    0,    0, 0, 0, 0, 0, 0, 0, 0,
+	0,    0,    0,    0,    0,    0,    0,    0,    0, 0, 0, 0, 0, 0, 0, 0,
+	0,    0,    0,    0,    0x00, 0x01, 0x01, 0x10, 0, 0, 0, 0, 0, /* RB start, size, VRB,
+									  hopping, DC, shift */
+	0,    14,                                                      /* first symbol, symbols */
+	0,    5,    1,    0x00, 0x02, 0xF9, 0xB8, 0,    0, /* RV, HARQ, NDI, TB size 195000, CBs */
+	0,    0,    0,    0,    0,                         /* PRGs, PRG size, beams */
 };
 
 /* Table 3-35, 3-38 PDSCH with one codeword, 3-43 no beams, power offsets. */
 static const uint8_t dl_tti_golden[FAPI_DL_TTI_LEN(1)] = {
-	0x02, 0x01, 0x00, 0x11, 1, 0, /* SFN, slot, PDUs, groups */
-	0x00, 0x01, 0x00, 0x5C, /* PDSCH PDU, 92 B */
+	0x02, 0x01, 0x00, 0x11, 1,    0,    /* SFN, slot, PDUs, groups */
+	0x00, 0x01, 0x00, 0x5C,             /* PDSCH PDU, 92 B */
 	0x00, 0x00, 0x46, 0x01, 0x03, 0x04, /* bitmap, RNTI, PDU index */
-	0x01, 0x11, 0x00, 0x02, 3, 0, /* BWP size, start, SCS, CP */
-	1, 0, 0, 8, 27, 0, 0, 0x00, 0x02, 0xF9, 0xB8, /* codeword: rate, Qm, MCS, table, RV, TB */
-	0, 0, 1, 0, 0, /* scrambling, layers, scheme, reference point */
-	0, 0, 0, 0, 0, 0, 0, 0, 0, /* DMRS */
-	1, /* resource allocation type 1, RB bitmap */
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-	0x00, 0x01, 0x01, 0x10, 0, /* RB start, size, VRB */
-	0, 14, /* first symbol, symbols */
-	0, 0, 0, 0, 0, 0, 0, /* PRGs, PRG size, beams, power offsets */
+	0x01, 0x11, 0x00, 0x02, 3,    0,    /* BWP size, start, SCS, CP */
+	1,    0,    0,    8,    27,   0,    0, 0x00, 0x02, 0xF9, 0xB8, /* codeword: rate, Qm, MCS,
+									  table, RV, TB */
+	0,    0,    1,    0,    0, /* scrambling, layers, scheme, reference point */
+	0,    0,    0,    0,    0,    0,    0, 0,    0, /* DMRS */
+	1,                                              /* resource allocation type 1, RB bitmap */
+	0,    0,    0,    0,    0,    0,    0, 0,    0,    0,    0,    0,    0, 0,
+	0,    0,    0,    0,    0,    0,    0, 0,    0,    0,    0,    0,    0, 0,
+	0,    0,    0,    0,    0,    0,    0, 0,    0x00, 0x01, 0x01, 0x10, 0, /* RB start, size,
+										   VRB */
+	0,    14,                              /* first symbol, symbols */
+	0,    0,    0,    0,    0,    0,    0, /* PRGs, PRG size, beams, power offsets */
 };
 
 static void
@@ -137,9 +142,9 @@ ul_tti_round_trip(void **state)
 	assert_int_equal(fapi_ul_tti_encode(p, sizeof(p) - 1, at,
 					    (const struct fapi_grant[]){grant, grant}, 2),
 			 -CODEC_SHORT);
-	assert_int_equal(fapi_ul_tti_encode(p, sizeof(p), at,
-					    (const struct fapi_grant[]){grant, grant}, 2),
-			 sizeof(p));
+	assert_int_equal(
+		fapi_ul_tti_encode(p, sizeof(p), at, (const struct fapi_grant[]){grant, grant}, 2),
+		sizeof(p));
 	nb = 2;
 	assert_int_equal(fapi_ul_tti_decode(p, sizeof(p), &back, g, &nb), sizeof(p));
 	assert_int_equal(nb, 2);
@@ -277,7 +282,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slot_golden),	     cmocka_unit_test(error_golden),
+		cmocka_unit_test(slot_golden),       cmocka_unit_test(error_golden),
 		cmocka_unit_test(ul_tti_round_trip), cmocka_unit_test(dl_tti_round_trip),
 		cmocka_unit_test(bad_tti_lists),     cmocka_unit_test(tx_data_golden),
 		cmocka_unit_test(rx_data_golden),

@@ -15,9 +15,9 @@ static const uint8_t ip4_golden[IP4_HDR_BYTES] = {0x45, 0x00, 0x00, 0x73, 0x00, 
 /* 2001:db8::1 > 2001:db8::2, UDP 5000 > 5001 with "hi"; checksum worked out by hand after RFC 8200
  * §8.1. */
 static const uint8_t ip6_golden[50] = {
-    0x60, 0x00, 0x00, 0x00, 0x00, 0x0a, 0x11, 0x40, 0x20, 0x01, 0x0d, 0xb8, 0,    0,    0,   0,  0,
-    0,    0,    0,    0,    0,    0,    0x01, 0x20, 0x01, 0x0d, 0xb8, 0,    0,    0,    0,   0,  0,
-    0,    0,    0,    0,    0,    0x02, 0x13, 0x88, 0x13, 0x89, 0x00, 0x0a, 0x14, 0xeb, 'h', 'i'};
+	0x60, 0x00, 0x00, 0x00, 0x00, 0x0a, 0x11, 0x40, 0x20, 0x01, 0x0d, 0xb8, 0,   0,  0, 0, 0, 0,
+	0,    0,    0,    0,    0,    0x01, 0x20, 0x01, 0x0d, 0xb8, 0,    0,    0,   0,  0, 0, 0, 0,
+	0,    0,    0,    0x02, 0x13, 0x88, 0x13, 0x89, 0x00, 0x0a, 0x14, 0xeb, 'h', 'i'};
 
 static void
 ethernet_golden(void **state)
@@ -195,14 +195,14 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(ethernet_golden),
-	    cmocka_unit_test(ip4_golden_both_ways),
-	    cmocka_unit_test(ip4_refuses_bad_headers),
-	    cmocka_unit_test(ip6_golden_both_ways),
-	    cmocka_unit_test(ip6_walks_extension_headers),
-	    cmocka_unit_test(udp_lengths_and_checksum),
-	    cmocka_unit_test(checksum_of_rfc1071),
-	    cmocka_unit_test(dscp_rewrite_keeps_the_checksum),
+		cmocka_unit_test(ethernet_golden),
+		cmocka_unit_test(ip4_golden_both_ways),
+		cmocka_unit_test(ip4_refuses_bad_headers),
+		cmocka_unit_test(ip6_golden_both_ways),
+		cmocka_unit_test(ip6_walks_extension_headers),
+		cmocka_unit_test(udp_lengths_and_checksum),
+		cmocka_unit_test(checksum_of_rfc1071),
+		cmocka_unit_test(dscp_rewrite_keeps_the_checksum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,57 +9,53 @@
 
 /* Table 6.2.1-1 with the sizes of §6.1.3; 33 and 34 are resolved before the look-up. */
 static const int8_t dl_bytes[64] = {
-    [0 ... 32] = VAR, /* CCCH, logical channels */
-    [33 ... 46] = RSV,
-    [47] = 2, /* recommended bit rate */
-    [48] = 2, /* SP ZP CSI-RS resource set activation */
-    [49] = 3, /* PUCCH spatial relation activation */
-    [50] = VAR, /* SP SRS activation */
-    [51] = 2, /* SP CSI reporting on PUCCH activation */
-    [52] = 2, /* TCI state indication for UE-specific PDCCH */
-    [53] = VAR, /* TCI states activation for UE-specific PDSCH */
-    [54] = VAR, /* aperiodic CSI trigger state subselection */
-    [55] = VAR, /* SP CSI-RS/CSI-IM resource set activation */
-    [56] = 1, /* duplication activation */
-    [57] = 4, /* SCell activation, four octets */
-    [58] = 1, /* SCell activation, one octet */
-    [59] = 0, /* long DRX command */
-    [60] = 0, /* DRX command */
-    [61] = 1, /* timing advance command */
-    [62] = 6, /* UE contention resolution identity */
-    [63] = 0, /* padding */
+	[0 ... 32] = VAR,            /* CCCH, logical channels */
+	[33 ... 46] = RSV, [47] = 2, /* recommended bit rate */
+	[48] = 2,                    /* SP ZP CSI-RS resource set activation */
+	[49] = 3,                    /* PUCCH spatial relation activation */
+	[50] = VAR,                  /* SP SRS activation */
+	[51] = 2,                    /* SP CSI reporting on PUCCH activation */
+	[52] = 2,                    /* TCI state indication for UE-specific PDCCH */
+	[53] = VAR,                  /* TCI states activation for UE-specific PDSCH */
+	[54] = VAR,                  /* aperiodic CSI trigger state subselection */
+	[55] = VAR,                  /* SP CSI-RS/CSI-IM resource set activation */
+	[56] = 1,                    /* duplication activation */
+	[57] = 4,                    /* SCell activation, four octets */
+	[58] = 1,                    /* SCell activation, one octet */
+	[59] = 0,                    /* long DRX command */
+	[60] = 0,                    /* DRX command */
+	[61] = 1,                    /* timing advance command */
+	[62] = 6,                    /* UE contention resolution identity */
+	[63] = 0,                    /* padding */
 };
 
 /* Table 6.2.1-2. */
 static const int8_t ul_bytes[64] = {
-    [0] = 8, /* CCCH of 64 bits */
-    [1 ... 32] = VAR,
-    [33 ... 34] = RSV,
-    [35] = 6, /* CCCH of 48 bits, RedCap */
-    [36] = 8, /* CCCH of 64 bits, RedCap */
-    [37 ... 42] = RSV,
-    [43] = VAR, /* truncated enhanced BFR */
-    [44] = 2, /* timing advance report */
-    [45 ... 46] = VAR, /* sidelink BSR */
-    [47] = RSV,
-    [48] = 4, /* LBT failure, four octets */
-    [49] = 1, /* LBT failure, one octet */
-    [50 ... 51] = VAR, /* BFR */
-    [52] = 6, /* CCCH of 48 bits */
-    [53] = 2, /* recommended bit rate query */
-    [54] = VAR, /* multiple entry PHR, four octets */
-    [55] = 0, /* configured grant confirmation */
-    [56] = VAR, /* multiple entry PHR, one octet */
-    [57] = 2, /* single entry PHR */
-    [58] = 2, /* C-RNTI */
-    [59] = 1, /* short truncated BSR */
-    [60] = VAR, /* long truncated BSR */
-    [61] = 1, /* short BSR */
-    [62] = VAR, /* long BSR */
-    [63] = 0, /* padding */
+	[0] = 8,                                        /* CCCH of 64 bits */
+	[1 ... 32] = VAR,  [33 ... 34] = RSV, [35] = 6, /* CCCH of 48 bits, RedCap */
+	[36] = 8,                                       /* CCCH of 64 bits, RedCap */
+	[37 ... 42] = RSV, [43] = VAR,                  /* truncated enhanced BFR */
+	[44] = 2,                                       /* timing advance report */
+	[45 ... 46] = VAR,                              /* sidelink BSR */
+	[47] = RSV,        [48] = 4,                    /* LBT failure, four octets */
+	[49] = 1,                                       /* LBT failure, one octet */
+	[50 ... 51] = VAR,                              /* BFR */
+	[52] = 6,                                       /* CCCH of 48 bits */
+	[53] = 2,                                       /* recommended bit rate query */
+	[54] = VAR,                                     /* multiple entry PHR, four octets */
+	[55] = 0,                                       /* configured grant confirmation */
+	[56] = VAR,                                     /* multiple entry PHR, one octet */
+	[57] = 2,                                       /* single entry PHR */
+	[58] = 2,                                       /* C-RNTI */
+	[59] = 1,                                       /* short truncated BSR */
+	[60] = VAR,                                     /* long truncated BSR */
+	[61] = 1,                                       /* short BSR */
+	[62] = VAR,                                     /* long BSR */
+	[63] = 0,                                       /* padding */
 };
 
-/* Tables 6.2.1-1b and 6.2.1-2b: the CEs whose size field we know; the rest cannot be stepped over. */
+/* Tables 6.2.1-1b and 6.2.1-2b: the CEs whose size field we know; the rest cannot be stepped over.
+ */
 static int
 elcid1_bytes(enum mac_sch sch, uint32_t elcid)
 {

@@ -24,7 +24,7 @@ enum mac_sch {
 
 /** LCIDs that mean the same both ways. */
 enum mac_lcid {
-	MAC_LCID_CCCH = 0, /**< UL: CCCH1 of 64 bits */
+	MAC_LCID_CCCH = 0,     /**< UL: CCCH1 of 64 bits */
 	MAC_LCID_MAX_SDU = 32, /**< 1..32: DCCH and DTCH */
 	MAC_LCID_ELCID2 = 33,
 	MAC_LCID_ELCID1 = 34,
@@ -55,10 +55,10 @@ enum mac_lcid_ul {
 	MAC_UL_LONG_BSR = 62,
 };
 
-#define MAC_ELCID1_BASE 64 /**< index of one-octet eLCID 0 */
-#define MAC_ELCID2_BASE 320 /**< index of two-octet eLCID 0 */
-#define MAC_SUBHEADER_MAX 5 /**< R/F/LCID, two-octet eLCID, 16-bit L */
-#define MAC_PADDING_OCTET 0x3f /**< R/R/LCID of padding */
+#define MAC_ELCID1_BASE 64      /**< index of one-octet eLCID 0 */
+#define MAC_ELCID2_BASE 320     /**< index of two-octet eLCID 0 */
+#define MAC_SUBHEADER_MAX 5     /**< R/F/LCID, two-octet eLCID, 16-bit L */
+#define MAC_PADDING_OCTET 0x3f  /**< R/R/LCID of padding */
 #define MAC_SDU_BYTES_MAX 65535 /**< what L can say */
 
 enum mac_kind {
@@ -127,11 +127,12 @@ int mac_ce_put(uint8_t *p, size_t room, enum mac_sch sch, uint32_t index, const 
 
 /** Buffer Status Report, §6.1.3.1. */
 struct mac_bsr {
-	uint8_t lcid; /**< MAC_UL_{SHORT,LONG}_{TRUNCATED_,}BSR */
-	uint8_t lcgs; /**< bit i: LCG i is reported (long truncated: has data) */
-	uint8_t nb; /**< buffer sizes carried */
-	uint8_t lcg[MAC_LCGS]; /**< LCG of each carried buffer size, in wire order */
-	uint8_t size[MAC_LCGS]; /**< index: 5-bit table in short formats, 8-bit table in long ones */
+	uint8_t lcid;           /**< MAC_UL_{SHORT,LONG}_{TRUNCATED_,}BSR */
+	uint8_t lcgs;           /**< bit i: LCG i is reported (long truncated: has data) */
+	uint8_t nb;             /**< buffer sizes carried */
+	uint8_t lcg[MAC_LCGS];  /**< LCG of each carried buffer size, in wire order */
+	uint8_t size[MAC_LCGS]; /**< index: 5-bit table in short formats, 8-bit table in long ones
+				 */
 };
 
 /** @return payload bytes, -CODEC_SHORT (room) or -CODEC_CONTRADICTION. */
@@ -147,15 +148,16 @@ int mac_bsr_decode(const uint8_t *p, size_t n, uint8_t lcid, struct mac_bsr *b);
 uint8_t mac_bsr_index5(uint64_t bytes);
 uint8_t mac_bsr_index8(uint64_t bytes);
 
-/** Upper edge of a level, B; UINT32_MAX for the open last one. Index 255 of 8 bits is reserved: 0. */
+/** Upper edge of a level, B; UINT32_MAX for the open last one. Index 255 of 8 bits is reserved: 0.
+ */
 uint32_t mac_bsr_bytes5(uint8_t index);
 uint32_t mac_bsr_bytes8(uint8_t index);
 
 /** Single entry PHR, §6.1.3.8. */
 struct mac_phr {
-	bool p; /**< P: power management backoff, or MPE reported */
-	uint8_t ph; /**< power headroom level 0..63 */
-	uint8_t mpe; /**< 0..3 */
+	bool p;        /**< P: power management backoff, or MPE reported */
+	uint8_t ph;    /**< power headroom level 0..63 */
+	uint8_t mpe;   /**< 0..3 */
 	uint8_t pcmax; /**< P_CMAX,f,c level 0..63 */
 };
 
@@ -166,7 +168,7 @@ void mac_phr_decode(const uint8_t p[MAC_PHR_BYTES], struct mac_phr *phr);
 /** Timing Advance Command, §6.1.3.4. */
 struct mac_ta {
 	uint8_t tag; /**< TAG identity 0..3 */
-	uint8_t ta; /**< T_A index 0..63 */
+	uint8_t ta;  /**< T_A index 0..63 */
 };
 
 #define MAC_TA_BYTES 1
@@ -189,9 +191,9 @@ uint32_t mac_scell_decode(const uint8_t *p, unsigned octets);
 /** Recommended bit rate (query), §6.1.3.20. */
 struct mac_bit_rate {
 	uint8_t lcid; /**< logical channel 0..63 */
-	bool uplink; /**< the rate is the uplink's */
+	bool uplink;  /**< the rate is the uplink's */
 	uint8_t rate; /**< index of table 6.1.3.20-1, 0..63 */
-	bool x; /**< multiply by bitRateMultiplier */
+	bool x;       /**< multiply by bitRateMultiplier */
 };
 
 #define MAC_BIT_RATE_BYTES 2

@@ -130,8 +130,9 @@ every_index_round_trips(void **state)
 			assert_int_equal(mac_subheader_decode(p, (size_t)len, sch, &h), len);
 			assert_int_equal(h.index, index);
 			assert_int_equal(h.bytes, bytes);
-			assert_int_equal(mac_subheader_encode(p, (size_t)len - 1, sch, index, bytes),
-					 -CODEC_SHORT);
+			assert_int_equal(
+				mac_subheader_encode(p, (size_t)len - 1, sch, index, bytes),
+				-CODEC_SHORT);
 			if (fixed >= 0)
 				assert_int_equal(mac_subheader_encode(p, 5, sch, index, bytes + 1),
 						 -CODEC_CONTRADICTION);
@@ -280,16 +281,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sdu_subheader_golden),
-		cmocka_unit_test(elcid_golden),
-		cmocka_unit_test(directions_differ),
-		cmocka_unit_test(receiver_is_tolerant),
-		cmocka_unit_test(short_and_reserved),
-		cmocka_unit_test(every_index_round_trips),
-		cmocka_unit_test(padding_golden),
-		cmocka_unit_test(bsr_golden),
-		cmocka_unit_test(bsr_malformed),
-		cmocka_unit_test(bsr_tables),
+		cmocka_unit_test(sdu_subheader_golden), cmocka_unit_test(elcid_golden),
+		cmocka_unit_test(directions_differ),    cmocka_unit_test(receiver_is_tolerant),
+		cmocka_unit_test(short_and_reserved),   cmocka_unit_test(every_index_round_trips),
+		cmocka_unit_test(padding_golden),       cmocka_unit_test(bsr_golden),
+		cmocka_unit_test(bsr_malformed),        cmocka_unit_test(bsr_tables),
 		cmocka_unit_test(other_ces_golden),
 	};
 

@@ -27,20 +27,20 @@
 #include "codec/be.h"
 #include "codec/err.h"
 
-#define NFAPI_P7_LEN 18 /**< header length, B */
-#define NFAPI_SEGMENTS_MAX 128 /**< the segment number has 7 bits */
+#define NFAPI_P7_LEN 18                    /**< header length, B */
+#define NFAPI_SEGMENTS_MAX 128             /**< the segment number has 7 bits */
 #define NFAPI_TIMESTAMP_PERIOD_US 10240000 /**< 1024 frames of 10 ms */
 #define NFAPI_ETHERTYPE 0x88B5 /**< IEEE 802 local experimental EtherType 1, the default */
-#define NFAPI_ETHER_LEN 14 /**< Ethernet header before the P7 header, B */
+#define NFAPI_ETHER_LEN 14     /**< Ethernet header before the P7 header, B */
 
 struct nfapi_p7 {
 	uint16_t phy_id;
 	uint16_t message_id; /**< enum fapi_message */
-	uint32_t length; /**< B, NFAPI_P7_LEN included */
-	bool more; /**< M: further segments follow */
-	uint8_t segment; /**< 0..127 */
+	uint32_t length;     /**< B, NFAPI_P7_LEN included */
+	bool more;           /**< M: further segments follow */
+	uint8_t segment;     /**< 0..127 */
 	uint8_t sequence;
-	uint32_t checksum; /**< 0: not used */
+	uint32_t checksum;     /**< 0: not used */
 	uint32_t timestamp_us; /**< 0..10239999 */
 };
 

@@ -13,14 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PDCP_HDR_MAX 3 /**< longest Data PDU header, B */
-#define PDCP_MAC_I_LEN 4 /**< §6.3.4, B */
+#define PDCP_HDR_MAX 3        /**< longest Data PDU header, B */
+#define PDCP_MAC_I_LEN 4      /**< §6.3.4, B */
 #define PDCP_CONTROL_MAX 9000 /**< largest control PDU, §4.3.1, B */
 #define PDCP_STATUS_HDR_LEN 5 /**< D/C, type, R and FMC, B */
 
 /** The three Data PDU formats. */
 enum pdcp_format {
-	PDCP_SRB, /**< §6.2.2.1: 12-bit SN, no D/C, MAC-I always */
+	PDCP_SRB,    /**< §6.2.2.1: 12-bit SN, no D/C, MAC-I always */
 	PDCP_DRB_12, /**< §6.2.2.2 */
 	PDCP_DRB_18, /**< §6.2.2.3 */
 };
@@ -35,16 +35,16 @@ enum pdcp_control_type {
 
 /** What the first octets of a PDU say. */
 struct pdcp_hdr {
-	bool control; /**< D/C is 0 */
+	bool control;                /**< D/C is 0 */
 	enum pdcp_control_type type; /**< of a control PDU */
-	uint32_t sn; /**< of a Data PDU, 0..2^sn_bits - 1 */
+	uint32_t sn;                 /**< of a Data PDU, 0..2^sn_bits - 1 */
 };
 
 /** PDCP status report, §6.2.3.1. Bitmap points into the decoded bytes. */
 struct pdcp_status {
-	uint32_t fmc; /**< COUNT of the first missing SDU */
+	uint32_t fmc;          /**< COUNT of the first missing SDU */
 	const uint8_t *bitmap; /**< first bit, the MSB of the first octet, is COUNT fmc + 1 */
-	size_t bitmap_len; /**< B, 0 when nothing was received beyond fmc */
+	size_t bitmap_len;     /**< B, 0 when nothing was received beyond fmc */
 };
 
 /** @return SN length of a format, bits. */
@@ -109,8 +109,8 @@ int pdcp_status_decode(const uint8_t *p, size_t len, struct pdcp_status *s);
 
 /**
  * Encodes a status report.
- * @return bytes written; -CODEC_SHORT when they do not fit `cap`; -CODEC_UNSUPPORTED when the report
- *         would be longer than PDCP_CONTROL_MAX.
+ * @return bytes written; -CODEC_SHORT when they do not fit `cap`; -CODEC_UNSUPPORTED when the
+ * report would be longer than PDCP_CONTROL_MAX.
  */
 int pdcp_status_encode(uint8_t *p, size_t cap, const struct pdcp_status *s);
 

@@ -116,7 +116,7 @@ int rlc_amd_decode(const uint8_t *buf, size_t len, enum rlc_sn_len bits, struct 
 struct rlc_nack {
 	uint32_t sn;
 	uint16_t so_start; /**< first missing byte of SDU `sn` */
-	uint16_t so_end; /**< last missing byte of SDU `sn + range - 1`, or RLC_STATUS_SO_END */
+	uint16_t so_end;   /**< last missing byte of SDU `sn + range - 1`, or RLC_STATUS_SO_END */
 	bool has_so;
 	uint8_t range; /**< 1..255 */
 };
@@ -133,7 +133,7 @@ struct rlc_status_builder {
 	size_t cap;
 	size_t len;
 	enum rlc_sn_len bits;
-	struct rlc_status_e1 e1; /* of the last element */
+	struct rlc_status_e1 e1;       /* of the last element */
 	struct rlc_status_e1 group_e1; /* of the last element before the group */
 	size_t group_start; /* first byte of the NACKs that share an SN with the newest one */
 	uint32_t group_sn;

@@ -17,19 +17,19 @@
 
 #include "codec/err.h"
 
-#define SDAP_HDR_LEN 1 /**< data header and end-marker alike, B */
+#define SDAP_HDR_LEN 1  /**< data header and end-marker alike, B */
 #define SDAP_QFI_MAX 63 /**< TS 37.324 §6.3.4: 6 bits */
 
 /** Uplink header, §6.2.2.3, or end-marker control PDU, §6.2.3. */
 struct sdap_ul_hdr {
 	bool control; /**< D/C is 0: an end-marker, no SDU behind */
-	uint8_t qfi; /**< 0..63 */
+	uint8_t qfi;  /**< 0..63 */
 };
 
 /** Downlink header, §6.2.2.2. */
 struct sdap_dl_hdr {
-	bool rdi; /**< §6.3.3: QoS flow to DRB mapping is to be reflected */
-	bool rqi; /**< §6.3.5: the SDF to QoS flow mapping is to be reflected */
+	bool rdi;    /**< §6.3.3: QoS flow to DRB mapping is to be reflected */
+	bool rqi;    /**< §6.3.5: the SDF to QoS flow mapping is to be reflected */
 	uint8_t qfi; /**< 0..63 */
 };
 

@@ -19,7 +19,7 @@ struct ap_account_row {
 	const struct ap_plan_node *node;
 	uint64_t in, made, out, used, drops, held;
 	uint64_t calls, objs, cycles; /**< 0 when statistics are off */
-	bool balanced; /**< in + made = out + used + drops + held */
+	bool balanced;                /**< in + made = out + used + drops + held */
 };
 
 struct ap_account {

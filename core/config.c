@@ -226,10 +226,10 @@ static int
 port_finish(const struct ap_config *cfg, struct ap_cfg_port *p, struct ap_error *err)
 {
 	static const char *const needs[] = {
-	    [AP_PRESET_RING] = "peer",       [AP_PRESET_AF_PACKET] = "iface",
-	    [AP_PRESET_AF_XDP] = "iface",    [AP_PRESET_TAP] = "iface",
-	    [AP_PRESET_MEMIF] = "iface",     [AP_PRESET_PCI] = "address",
-	    [AP_PRESET_DEVARGS] = "devargs",
+		[AP_PRESET_RING] = "peer",       [AP_PRESET_AF_PACKET] = "iface",
+		[AP_PRESET_AF_XDP] = "iface",    [AP_PRESET_TAP] = "iface",
+		[AP_PRESET_MEMIF] = "iface",     [AP_PRESET_PCI] = "address",
+		[AP_PRESET_DEVARGS] = "devargs",
 	};
 	const char *need = p->preset < sizeof(needs) / sizeof(needs[0]) ? needs[p->preset] : NULL;
 	const char *has = NULL;
@@ -334,10 +334,10 @@ static cyaml_config_t
 cyaml_setup(struct load_log *log)
 {
 	return (cyaml_config_t){
-	    .log_fn = log_line,
-	    .log_ctx = log,
-	    .mem_fn = cyaml_mem,
-	    .log_level = CYAML_LOG_ERROR,
+		.log_fn = log_line,
+		.log_ctx = log,
+		.mem_fn = cyaml_mem,
+		.log_level = CYAML_LOG_ERROR,
 	};
 }
 

@@ -36,8 +36,8 @@ enum ap_cfg_preset {
 
 enum ap_cfg_framing {
 	AP_FRAMING_ETHERNET = 0, /**< Ethernet on the wire, IP inside the role */
-	AP_FRAMING_IP, /**< bare IP packets, no Ethernet header */
-	AP_FRAMING_RAW, /**< frames pass whole (FAPI side, generator) */
+	AP_FRAMING_IP,           /**< bare IP packets, no Ethernet header */
+	AP_FRAMING_RAW,          /**< frames pass whole (FAPI side, generator) */
 };
 
 enum ap_cfg_copy {
@@ -69,38 +69,38 @@ struct ap_cfg_pool {
 	char *name; /**< user, phy, proto, hdr, ind, gen, emu, or a name ports refer to */
 	uint32_t mbufs;
 	uint32_t data_room; /**< B behind the headroom */
-	uint32_t cache; /**< mbufs in each lcore's cache, default 256 */
+	uint32_t cache;     /**< mbufs in each lcore's cache, default 256 */
 };
 
 struct ap_cfg_port {
 	char *name;
 	enum ap_cfg_preset preset;
-	char *peer; /**< ring: the port at the other end */
-	char *iface; /**< af_packet, af_xdp, tap: kernel interface; memif: socket path */
-	char *address; /**< pci: domain:bus:device.function */
-	char *devargs; /**< devargs: as given to EAL; other presets: appended */
-	char *rx_file; /**< pcap */
-	char *tx_file; /**< pcap */
-	bool infinite; /**< pcap: replay rx_file for ever */
-	bool server; /**< memif: this end owns the socket */
+	char *peer;       /**< ring: the port at the other end */
+	char *iface;      /**< af_packet, af_xdp, tap: kernel interface; memif: socket path */
+	char *address;    /**< pci: domain:bus:device.function */
+	char *devargs;    /**< devargs: as given to EAL; other presets: appended */
+	char *rx_file;    /**< pcap */
+	char *tx_file;    /**< pcap */
+	bool infinite;    /**< pcap: replay rx_file for ever */
+	bool server;      /**< memif: this end owns the socket */
 	bool proxy_neigh; /**< answer ARP and neighbour solicitations for every address */
 	enum ap_cfg_framing framing;
-	uint32_t queues; /**< default 1 */
+	uint32_t queues;    /**< default 1 */
 	uint32_t ring_size; /**< ring: descriptors a direction, default 4096 */
-	uint32_t mtu; /**< B of IP, default: the PMD's */
-	char *pool; /**< mbufs received here; default: the role's */
-	char *mac; /**< own address, default: the PMD's */
-	char *peer_mac; /**< destination of sent frames, default broadcast */
+	uint32_t mtu;       /**< B of IP, default: the PMD's */
+	char *pool;         /**< mbufs received here; default: the role's */
+	char *mac;          /**< own address, default: the PMD's */
+	char *peer_mac;     /**< destination of sent frames, default broadcast */
 };
 
 struct ap_cfg_qos_rule {
 	uint8_t dscp; /**< 0..63 */
-	uint8_t qfi; /**< 0..63 */
+	uint8_t qfi;  /**< 0..63 */
 };
 
 struct ap_cfg_bearer {
-	uint16_t id; /**< DRB identity, 1..32 (TS 38.331 DRB-Identity) */
-	uint8_t lcid; /**< 4..32, default id + 3 */
+	uint16_t id;     /**< DRB identity, 1..32 (TS 38.331 DRB-Identity) */
+	uint8_t lcid;    /**< 4..32, default id + 3 */
 	bool is_default; /**< default DRB: takes QFIs no bearer names */
 	uint8_t *qfis;
 	unsigned qfis_count;
@@ -109,24 +109,25 @@ struct ap_cfg_bearer {
 		enum ap_cfg_switch dl_header; /**< sdap-HeaderDL, default on */
 	} sdap;
 	struct ap_cfg_bearer_pdcp {
-		uint8_t sn_bits; /**< 12 or 18, default 18 */
-		uint32_t discard_ms; /**< discardTimer, 0: infinity */
+		uint8_t sn_bits;          /**< 12 or 18, default 18 */
+		uint32_t discard_ms;      /**< discardTimer, 0: infinity */
 		uint32_t t_reordering_ms; /**< default 40 */
-		bool reorder_at_once; /**< t-Reordering 0: expires at once */
-		bool out_of_order; /**< outOfOrderDelivery */
-		uint32_t reorder_slots; /**< COUNTs the reordering buffer spans, power of 2, default the window */
+		bool reorder_at_once;     /**< t-Reordering 0: expires at once */
+		bool out_of_order;        /**< outOfOrderDelivery */
+		uint32_t reorder_slots; /**< COUNTs the reordering buffer spans, power of 2, default
+					   the window */
 	} pdcp;
 	struct ap_cfg_bearer_rlc {
 		enum ap_cfg_rlc_mode mode;
-		uint8_t sn_bits; /**< UM: 6 or 12, default 12 */
+		uint8_t sn_bits;          /**< UM: 6 or 12, default 12 */
 		uint32_t t_reassembly_ms; /**< default 35 */
-		uint32_t queue_sdus; /**< power of 2, default 8192 */
+		uint32_t queue_sdus;      /**< power of 2, default 8192 */
 	} rlc;
 	struct ap_cfg_bearer_mac {
-		uint8_t priority; /**< 1 (first) .. 16, default 8 */
+		uint8_t priority;      /**< 1 (first) .. 16, default 8 */
 		uint32_t pbr_kbytes_s; /**< prioritisedBitRate, kB/s, 0: infinity */
-		uint32_t bsd_ms; /**< bucketSizeDuration, default 50 */
-		uint8_t lcg; /**< logicalChannelGroup 0..7 */
+		uint32_t bsd_ms;       /**< bucketSizeDuration, default 50 */
+		uint8_t lcg;           /**< logicalChannelGroup 0..7 */
 	} mac;
 };
 
@@ -134,14 +135,15 @@ struct ap_cfg_ue {
 	char *name;
 	char *user_port;
 	char *phy_port;
-	bool loopback; /**< its own uplink comes back: the receiver plays the gNB's uplink receiver */
-	uint32_t carriers; /**< default 1 */
+	bool loopback; /**< its own uplink comes back: the receiver plays the gNB's uplink receiver
+			*/
+	uint32_t carriers;  /**< default 1 */
 	uint8_t numerology; /**< 0..4, default: that of the first phy in the file */
 	enum ap_cfg_strategy strategy;
 	enum ap_cfg_copy copy; /**< uplink in, downlink in, downlink out */
-	char *dma_device; /**< default: any; the skeleton driver where there is none */
-	uint32_t frame_bytes; /**< fronthaul Ethernet frame without FCS, default 9000 */
-	uint8_t default_qfi; /**< default 1 */
+	char *dma_device;      /**< default: any; the skeleton driver where there is none */
+	uint32_t frame_bytes;  /**< fronthaul Ethernet frame without FCS, default 9000 */
+	uint8_t default_qfi;   /**< default 1 */
 	struct ap_cfg_qos_rule *qos;
 	unsigned qos_count;
 	struct ap_cfg_bearer *bearers;
@@ -151,7 +153,7 @@ struct ap_cfg_ue {
 struct ap_cfg_phy {
 	char *name;
 	char *port;
-	char *port2; /**< cross-connects two stacks; default: loopback */
+	char *port2;        /**< cross-connects two stacks; default: loopback */
 	uint8_t numerology; /**< 0..4 */
 	uint32_t *tb_bytes; /**< TB size per carrier */
 	unsigned tb_bytes_count;
@@ -162,15 +164,15 @@ struct ap_cfg_phy {
 	uint32_t delay_us;
 	uint32_t jitter_us;
 	double bit_error_rate;
-	uint64_t seed; /**< default 1 */
+	uint64_t seed;        /**< default 1 */
 	uint32_t frame_bytes; /**< default 9000 */
-	uint64_t slots; /**< stop the slot clock after so many, 0: never */
+	uint64_t slots;       /**< stop the slot clock after so many, 0: never */
 };
 
 struct ap_cfg_gen {
 	char *name;
 	char *port;
-	char *rx_port; /**< default: port */
+	char *rx_port;   /**< default: port */
 	uint32_t *sizes; /**< IP packet sizes, B */
 	unsigned sizes_count;
 	bool imix;
@@ -178,11 +180,11 @@ struct ap_cfg_gen {
 	uint32_t flows; /**< default 16 */
 	uint8_t *dscps; /**< spread over the flows */
 	unsigned dscps_count;
-	char *replay; /**< classic pcap file instead of made packets */
-	double pps; /**< packets/s */
-	double gbps; /**< IP bits/s; neither: as fast as the port takes */
+	char *replay;     /**< classic pcap file instead of made packets */
+	double pps;       /**< packets/s */
+	double gbps;      /**< IP bits/s; neither: as fast as the port takes */
 	uint64_t packets; /**< stop after so many, 0: never */
-	uint64_t seed; /**< default 1 */
+	uint64_t seed;    /**< default 1 */
 };
 
 struct ap_cfg_lcore {
@@ -200,12 +202,12 @@ struct ap_config {
 	char *path; /**< of the file; not in YAML */
 	char *name;
 	struct ap_cfg_memory {
-		uint32_t mb; /**< EAL memory, default 1024 */
+		uint32_t mb;                  /**< EAL memory, default 1024 */
 		enum ap_cfg_switch hugepages; /**< default: if there are any */
 	} memory;
 	enum ap_cfg_switch stats; /**< cycles per node, default on */
-	uint32_t burst; /**< packets a port is polled for, default 64 */
-	uint32_t cut_size; /**< slots of a cut's ring, power of 2, default 4096 */
+	uint32_t burst;           /**< packets a port is polled for, default 64 */
+	uint32_t cut_size;        /**< slots of a cut's ring, power of 2, default 4096 */
 	struct ap_cfg_pool *pools;
 	unsigned pools_count;
 	struct ap_cfg_port *ports;

@@ -7,208 +7,208 @@
 #define NEED CYAML_FLAG_POINTER
 
 static const cyaml_strval_t switches[] = {
-    {"default", AP_CFG_DEFAULT}, {"on", AP_CFG_ON}, {"off", AP_CFG_OFF}};
+	{"default", AP_CFG_DEFAULT}, {"on", AP_CFG_ON}, {"off", AP_CFG_OFF}};
 static const cyaml_strval_t presets[] = {
-    {"null", AP_PRESET_NULL},           {"ring", AP_PRESET_RING},
-    {"pcap", AP_PRESET_PCAP},           {"tap", AP_PRESET_TAP},
-    {"af_packet", AP_PRESET_AF_PACKET}, {"af_xdp", AP_PRESET_AF_XDP},
-    {"memif", AP_PRESET_MEMIF},         {"pci", AP_PRESET_PCI},
-    {"devargs", AP_PRESET_DEVARGS},
+	{"null", AP_PRESET_NULL},           {"ring", AP_PRESET_RING},
+	{"pcap", AP_PRESET_PCAP},           {"tap", AP_PRESET_TAP},
+	{"af_packet", AP_PRESET_AF_PACKET}, {"af_xdp", AP_PRESET_AF_XDP},
+	{"memif", AP_PRESET_MEMIF},         {"pci", AP_PRESET_PCI},
+	{"devargs", AP_PRESET_DEVARGS},
 };
 static const cyaml_strval_t framings[] = {
-    {"ethernet", AP_FRAMING_ETHERNET},
-    {"ip", AP_FRAMING_IP},
-    {"raw", AP_FRAMING_RAW},
+	{"ethernet", AP_FRAMING_ETHERNET},
+	{"ip", AP_FRAMING_IP},
+	{"raw", AP_FRAMING_RAW},
 };
 static const cyaml_strval_t copies[] = {
-    {"none", AP_COPY_NONE}, {"cpu", AP_COPY_CPU}, {"dma", AP_COPY_DMA}};
+	{"none", AP_COPY_NONE}, {"cpu", AP_COPY_CPU}, {"dma", AP_COPY_DMA}};
 static const cyaml_strval_t strategies[] = {
-    {"scatter", AP_STRATEGY_SCATTER},
-    {"gather", AP_STRATEGY_GATHER},
-    {"scheme1", AP_STRATEGY_SCHEME1},
-    {"scheme2", AP_STRATEGY_SCHEME2},
+	{"scatter", AP_STRATEGY_SCATTER},
+	{"gather", AP_STRATEGY_GATHER},
+	{"scheme1", AP_STRATEGY_SCHEME1},
+	{"scheme2", AP_STRATEGY_SCHEME2},
 };
 static const cyaml_strval_t rlc_modes[] = {{"um", AP_RLC_UM}, {"tm", AP_RLC_TM}, {"am", AP_RLC_AM}};
 static const cyaml_strval_t governors[] = {
-    {"auto", AP_GOVERNOR_AUTO},
-    {"busy", AP_GOVERNOR_BUSY},
-    {"yield", AP_GOVERNOR_YIELD},
+	{"auto", AP_GOVERNOR_AUTO},
+	{"busy", AP_GOVERNOR_BUSY},
+	{"yield", AP_GOVERNOR_YIELD},
 };
 
 static const cyaml_schema_value_t u8_value = {CYAML_VALUE_UINT(CYAML_FLAG_DEFAULT, uint8_t)};
 static const cyaml_schema_value_t u32_value = {CYAML_VALUE_UINT(CYAML_FLAG_DEFAULT, uint32_t)};
 
 static const cyaml_schema_field_t pool_fields[] = {
-    CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_pool, name, 1, 40),
-    CYAML_FIELD_UINT("mbufs", CYAML_FLAG_DEFAULT, struct ap_cfg_pool, mbufs),
-    CYAML_FIELD_UINT("data_room", CYAML_FLAG_DEFAULT, struct ap_cfg_pool, data_room),
-    CYAML_FIELD_UINT("cache", OPT, struct ap_cfg_pool, cache), CYAML_FIELD_END};
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_pool, name, 1, 40),
+	CYAML_FIELD_UINT("mbufs", CYAML_FLAG_DEFAULT, struct ap_cfg_pool, mbufs),
+	CYAML_FIELD_UINT("data_room", CYAML_FLAG_DEFAULT, struct ap_cfg_pool, data_room),
+	CYAML_FIELD_UINT("cache", OPT, struct ap_cfg_pool, cache), CYAML_FIELD_END};
 static const cyaml_schema_value_t pool_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_pool, pool_fields)};
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_pool, pool_fields)};
 
 static const cyaml_schema_field_t port_fields[] = {
-    CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_port, name, 1, 40),
-    CYAML_FIELD_ENUM("preset", OPT | CYAML_FLAG_STRICT, struct ap_cfg_port, preset, presets,
-		     CYAML_ARRAY_LEN(presets)),
-    CYAML_FIELD_STRING_PTR("peer", PTR, struct ap_cfg_port, peer, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_STRING_PTR("iface", PTR, struct ap_cfg_port, iface, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_STRING_PTR("address", PTR, struct ap_cfg_port, address, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_STRING_PTR("devargs", PTR, struct ap_cfg_port, devargs, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_STRING_PTR("rx_file", PTR, struct ap_cfg_port, rx_file, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_STRING_PTR("tx_file", PTR, struct ap_cfg_port, tx_file, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_BOOL("infinite", OPT, struct ap_cfg_port, infinite),
-    CYAML_FIELD_BOOL("server", OPT, struct ap_cfg_port, server),
-    CYAML_FIELD_BOOL("proxy_neigh", OPT, struct ap_cfg_port, proxy_neigh),
-    CYAML_FIELD_ENUM("framing", OPT | CYAML_FLAG_STRICT, struct ap_cfg_port, framing, framings,
-		     CYAML_ARRAY_LEN(framings)),
-    CYAML_FIELD_UINT("queues", OPT, struct ap_cfg_port, queues),
-    CYAML_FIELD_UINT("ring_size", OPT, struct ap_cfg_port, ring_size),
-    CYAML_FIELD_UINT("mtu", OPT, struct ap_cfg_port, mtu),
-    CYAML_FIELD_STRING_PTR("pool", PTR, struct ap_cfg_port, pool, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_STRING_PTR("mac", PTR, struct ap_cfg_port, mac, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_STRING_PTR("peer_mac", PTR, struct ap_cfg_port, peer_mac, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_END};
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_port, name, 1, 40),
+	CYAML_FIELD_ENUM("preset", OPT | CYAML_FLAG_STRICT, struct ap_cfg_port, preset, presets,
+			 CYAML_ARRAY_LEN(presets)),
+	CYAML_FIELD_STRING_PTR("peer", PTR, struct ap_cfg_port, peer, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_STRING_PTR("iface", PTR, struct ap_cfg_port, iface, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_STRING_PTR("address", PTR, struct ap_cfg_port, address, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_STRING_PTR("devargs", PTR, struct ap_cfg_port, devargs, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_STRING_PTR("rx_file", PTR, struct ap_cfg_port, rx_file, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_STRING_PTR("tx_file", PTR, struct ap_cfg_port, tx_file, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_BOOL("infinite", OPT, struct ap_cfg_port, infinite),
+	CYAML_FIELD_BOOL("server", OPT, struct ap_cfg_port, server),
+	CYAML_FIELD_BOOL("proxy_neigh", OPT, struct ap_cfg_port, proxy_neigh),
+	CYAML_FIELD_ENUM("framing", OPT | CYAML_FLAG_STRICT, struct ap_cfg_port, framing, framings,
+			 CYAML_ARRAY_LEN(framings)),
+	CYAML_FIELD_UINT("queues", OPT, struct ap_cfg_port, queues),
+	CYAML_FIELD_UINT("ring_size", OPT, struct ap_cfg_port, ring_size),
+	CYAML_FIELD_UINT("mtu", OPT, struct ap_cfg_port, mtu),
+	CYAML_FIELD_STRING_PTR("pool", PTR, struct ap_cfg_port, pool, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_STRING_PTR("mac", PTR, struct ap_cfg_port, mac, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_STRING_PTR("peer_mac", PTR, struct ap_cfg_port, peer_mac, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_END};
 static const cyaml_schema_value_t port_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_port, port_fields)};
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_port, port_fields)};
 
 static const cyaml_schema_field_t qos_fields[] = {
-    CYAML_FIELD_UINT("dscp", CYAML_FLAG_DEFAULT, struct ap_cfg_qos_rule, dscp),
-    CYAML_FIELD_UINT("qfi", CYAML_FLAG_DEFAULT, struct ap_cfg_qos_rule, qfi), CYAML_FIELD_END};
+	CYAML_FIELD_UINT("dscp", CYAML_FLAG_DEFAULT, struct ap_cfg_qos_rule, dscp),
+	CYAML_FIELD_UINT("qfi", CYAML_FLAG_DEFAULT, struct ap_cfg_qos_rule, qfi), CYAML_FIELD_END};
 static const cyaml_schema_value_t qos_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_qos_rule, qos_fields)};
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_qos_rule, qos_fields)};
 
 static const cyaml_schema_field_t bearer_sdap_fields[] = {
-    CYAML_FIELD_ENUM("ul_header", OPT | CYAML_FLAG_STRICT, struct ap_cfg_bearer_sdap, ul_header,
-		     switches, CYAML_ARRAY_LEN(switches)),
-    CYAML_FIELD_ENUM("dl_header", OPT | CYAML_FLAG_STRICT, struct ap_cfg_bearer_sdap, dl_header,
-		     switches, CYAML_ARRAY_LEN(switches)),
-    CYAML_FIELD_END};
+	CYAML_FIELD_ENUM("ul_header", OPT | CYAML_FLAG_STRICT, struct ap_cfg_bearer_sdap, ul_header,
+			 switches, CYAML_ARRAY_LEN(switches)),
+	CYAML_FIELD_ENUM("dl_header", OPT | CYAML_FLAG_STRICT, struct ap_cfg_bearer_sdap, dl_header,
+			 switches, CYAML_ARRAY_LEN(switches)),
+	CYAML_FIELD_END};
 static const cyaml_schema_field_t bearer_pdcp_fields[] = {
-    CYAML_FIELD_UINT("sn_bits", OPT, struct ap_cfg_bearer_pdcp, sn_bits),
-    CYAML_FIELD_UINT("discard_ms", OPT, struct ap_cfg_bearer_pdcp, discard_ms),
-    CYAML_FIELD_UINT("t_reordering_ms", OPT, struct ap_cfg_bearer_pdcp, t_reordering_ms),
-    CYAML_FIELD_BOOL("reorder_at_once", OPT, struct ap_cfg_bearer_pdcp, reorder_at_once),
-    CYAML_FIELD_BOOL("out_of_order", OPT, struct ap_cfg_bearer_pdcp, out_of_order),
-    CYAML_FIELD_UINT("reorder_slots", OPT, struct ap_cfg_bearer_pdcp, reorder_slots),
-    CYAML_FIELD_END};
+	CYAML_FIELD_UINT("sn_bits", OPT, struct ap_cfg_bearer_pdcp, sn_bits),
+	CYAML_FIELD_UINT("discard_ms", OPT, struct ap_cfg_bearer_pdcp, discard_ms),
+	CYAML_FIELD_UINT("t_reordering_ms", OPT, struct ap_cfg_bearer_pdcp, t_reordering_ms),
+	CYAML_FIELD_BOOL("reorder_at_once", OPT, struct ap_cfg_bearer_pdcp, reorder_at_once),
+	CYAML_FIELD_BOOL("out_of_order", OPT, struct ap_cfg_bearer_pdcp, out_of_order),
+	CYAML_FIELD_UINT("reorder_slots", OPT, struct ap_cfg_bearer_pdcp, reorder_slots),
+	CYAML_FIELD_END};
 static const cyaml_schema_field_t bearer_rlc_fields[] = {
-    CYAML_FIELD_ENUM("mode", OPT | CYAML_FLAG_STRICT, struct ap_cfg_bearer_rlc, mode, rlc_modes,
-		     CYAML_ARRAY_LEN(rlc_modes)),
-    CYAML_FIELD_UINT("sn_bits", OPT, struct ap_cfg_bearer_rlc, sn_bits),
-    CYAML_FIELD_UINT("t_reassembly_ms", OPT, struct ap_cfg_bearer_rlc, t_reassembly_ms),
-    CYAML_FIELD_UINT("queue_sdus", OPT, struct ap_cfg_bearer_rlc, queue_sdus), CYAML_FIELD_END};
+	CYAML_FIELD_ENUM("mode", OPT | CYAML_FLAG_STRICT, struct ap_cfg_bearer_rlc, mode, rlc_modes,
+			 CYAML_ARRAY_LEN(rlc_modes)),
+	CYAML_FIELD_UINT("sn_bits", OPT, struct ap_cfg_bearer_rlc, sn_bits),
+	CYAML_FIELD_UINT("t_reassembly_ms", OPT, struct ap_cfg_bearer_rlc, t_reassembly_ms),
+	CYAML_FIELD_UINT("queue_sdus", OPT, struct ap_cfg_bearer_rlc, queue_sdus), CYAML_FIELD_END};
 static const cyaml_schema_field_t bearer_mac_fields[] = {
-    CYAML_FIELD_UINT("priority", OPT, struct ap_cfg_bearer_mac, priority),
-    CYAML_FIELD_UINT("pbr_kbytes_s", OPT, struct ap_cfg_bearer_mac, pbr_kbytes_s),
-    CYAML_FIELD_UINT("bsd_ms", OPT, struct ap_cfg_bearer_mac, bsd_ms),
-    CYAML_FIELD_UINT("lcg", OPT, struct ap_cfg_bearer_mac, lcg), CYAML_FIELD_END};
+	CYAML_FIELD_UINT("priority", OPT, struct ap_cfg_bearer_mac, priority),
+	CYAML_FIELD_UINT("pbr_kbytes_s", OPT, struct ap_cfg_bearer_mac, pbr_kbytes_s),
+	CYAML_FIELD_UINT("bsd_ms", OPT, struct ap_cfg_bearer_mac, bsd_ms),
+	CYAML_FIELD_UINT("lcg", OPT, struct ap_cfg_bearer_mac, lcg), CYAML_FIELD_END};
 static const cyaml_schema_field_t bearer_fields[] = {
-    CYAML_FIELD_UINT("id", CYAML_FLAG_DEFAULT, struct ap_cfg_bearer, id),
-    CYAML_FIELD_UINT("lcid", OPT, struct ap_cfg_bearer, lcid),
-    CYAML_FIELD_BOOL("default", OPT, struct ap_cfg_bearer, is_default),
-    CYAML_FIELD_SEQUENCE("qfis", PTR, struct ap_cfg_bearer, qfis, &u8_value, 0, 64),
-    CYAML_FIELD_MAPPING("sdap", OPT, struct ap_cfg_bearer, sdap, bearer_sdap_fields),
-    CYAML_FIELD_MAPPING("pdcp", OPT, struct ap_cfg_bearer, pdcp, bearer_pdcp_fields),
-    CYAML_FIELD_MAPPING("rlc", OPT, struct ap_cfg_bearer, rlc, bearer_rlc_fields),
-    CYAML_FIELD_MAPPING("mac", OPT, struct ap_cfg_bearer, mac, bearer_mac_fields),
-    CYAML_FIELD_END};
+	CYAML_FIELD_UINT("id", CYAML_FLAG_DEFAULT, struct ap_cfg_bearer, id),
+	CYAML_FIELD_UINT("lcid", OPT, struct ap_cfg_bearer, lcid),
+	CYAML_FIELD_BOOL("default", OPT, struct ap_cfg_bearer, is_default),
+	CYAML_FIELD_SEQUENCE("qfis", PTR, struct ap_cfg_bearer, qfis, &u8_value, 0, 64),
+	CYAML_FIELD_MAPPING("sdap", OPT, struct ap_cfg_bearer, sdap, bearer_sdap_fields),
+	CYAML_FIELD_MAPPING("pdcp", OPT, struct ap_cfg_bearer, pdcp, bearer_pdcp_fields),
+	CYAML_FIELD_MAPPING("rlc", OPT, struct ap_cfg_bearer, rlc, bearer_rlc_fields),
+	CYAML_FIELD_MAPPING("mac", OPT, struct ap_cfg_bearer, mac, bearer_mac_fields),
+	CYAML_FIELD_END};
 static const cyaml_schema_value_t bearer_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_bearer, bearer_fields)};
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_bearer, bearer_fields)};
 
 static const cyaml_schema_field_t ue_fields[] = {
-    CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_ue, name, 1, 40),
-    CYAML_FIELD_STRING_PTR("user_port", NEED, struct ap_cfg_ue, user_port, 1, 40),
-    CYAML_FIELD_STRING_PTR("phy_port", NEED, struct ap_cfg_ue, phy_port, 1, 40),
-    CYAML_FIELD_BOOL("loopback", OPT, struct ap_cfg_ue, loopback),
-    CYAML_FIELD_UINT("carriers", OPT, struct ap_cfg_ue, carriers),
-    CYAML_FIELD_UINT("numerology", OPT, struct ap_cfg_ue, numerology),
-    CYAML_FIELD_ENUM("strategy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_ue, strategy, strategies,
-		     CYAML_ARRAY_LEN(strategies)),
-    CYAML_FIELD_ENUM("copy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_ue, copy, copies,
-		     CYAML_ARRAY_LEN(copies)),
-    CYAML_FIELD_STRING_PTR("dma_device", PTR, struct ap_cfg_ue, dma_device, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_UINT("frame_bytes", OPT, struct ap_cfg_ue, frame_bytes),
-    CYAML_FIELD_UINT("default_qfi", OPT, struct ap_cfg_ue, default_qfi),
-    CYAML_FIELD_SEQUENCE("qos", PTR, struct ap_cfg_ue, qos, &qos_value, 0, 64),
-    CYAML_FIELD_SEQUENCE("bearers", NEED, struct ap_cfg_ue, bearers, &bearer_value, 1, 32),
-    CYAML_FIELD_END};
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_ue, name, 1, 40),
+	CYAML_FIELD_STRING_PTR("user_port", NEED, struct ap_cfg_ue, user_port, 1, 40),
+	CYAML_FIELD_STRING_PTR("phy_port", NEED, struct ap_cfg_ue, phy_port, 1, 40),
+	CYAML_FIELD_BOOL("loopback", OPT, struct ap_cfg_ue, loopback),
+	CYAML_FIELD_UINT("carriers", OPT, struct ap_cfg_ue, carriers),
+	CYAML_FIELD_UINT("numerology", OPT, struct ap_cfg_ue, numerology),
+	CYAML_FIELD_ENUM("strategy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_ue, strategy,
+			 strategies, CYAML_ARRAY_LEN(strategies)),
+	CYAML_FIELD_ENUM("copy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_ue, copy, copies,
+			 CYAML_ARRAY_LEN(copies)),
+	CYAML_FIELD_STRING_PTR("dma_device", PTR, struct ap_cfg_ue, dma_device, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_UINT("frame_bytes", OPT, struct ap_cfg_ue, frame_bytes),
+	CYAML_FIELD_UINT("default_qfi", OPT, struct ap_cfg_ue, default_qfi),
+	CYAML_FIELD_SEQUENCE("qos", PTR, struct ap_cfg_ue, qos, &qos_value, 0, 64),
+	CYAML_FIELD_SEQUENCE("bearers", NEED, struct ap_cfg_ue, bearers, &bearer_value, 1, 32),
+	CYAML_FIELD_END};
 static const cyaml_schema_value_t ue_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_ue, ue_fields)};
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_ue, ue_fields)};
 
 static const cyaml_schema_field_t phy_fields[] = {
-    CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_phy, name, 1, 40),
-    CYAML_FIELD_STRING_PTR("port", NEED, struct ap_cfg_phy, port, 1, 40),
-    CYAML_FIELD_STRING_PTR("port2", PTR, struct ap_cfg_phy, port2, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_UINT("numerology", OPT, struct ap_cfg_phy, numerology),
-    CYAML_FIELD_SEQUENCE("tb_bytes", NEED, struct ap_cfg_phy, tb_bytes, &u32_value, 1,
-			 AP_CFG_CARRIERS_MAX),
-    CYAML_FIELD_FLOAT("tb_loss", OPT, struct ap_cfg_phy, tb_loss),
-    CYAML_FIELD_FLOAT("frame_loss", OPT, struct ap_cfg_phy, frame_loss),
-    CYAML_FIELD_FLOAT("duplicate", OPT, struct ap_cfg_phy, duplicate),
-    CYAML_FIELD_FLOAT("reorder", OPT, struct ap_cfg_phy, reorder),
-    CYAML_FIELD_UINT("delay_us", OPT, struct ap_cfg_phy, delay_us),
-    CYAML_FIELD_UINT("jitter_us", OPT, struct ap_cfg_phy, jitter_us),
-    CYAML_FIELD_FLOAT("bit_error_rate", OPT, struct ap_cfg_phy, bit_error_rate),
-    CYAML_FIELD_UINT("seed", OPT, struct ap_cfg_phy, seed),
-    CYAML_FIELD_UINT("frame_bytes", OPT, struct ap_cfg_phy, frame_bytes),
-    CYAML_FIELD_UINT("slots", OPT, struct ap_cfg_phy, slots),
-    CYAML_FIELD_END};
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_phy, name, 1, 40),
+	CYAML_FIELD_STRING_PTR("port", NEED, struct ap_cfg_phy, port, 1, 40),
+	CYAML_FIELD_STRING_PTR("port2", PTR, struct ap_cfg_phy, port2, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_UINT("numerology", OPT, struct ap_cfg_phy, numerology),
+	CYAML_FIELD_SEQUENCE("tb_bytes", NEED, struct ap_cfg_phy, tb_bytes, &u32_value, 1,
+			     AP_CFG_CARRIERS_MAX),
+	CYAML_FIELD_FLOAT("tb_loss", OPT, struct ap_cfg_phy, tb_loss),
+	CYAML_FIELD_FLOAT("frame_loss", OPT, struct ap_cfg_phy, frame_loss),
+	CYAML_FIELD_FLOAT("duplicate", OPT, struct ap_cfg_phy, duplicate),
+	CYAML_FIELD_FLOAT("reorder", OPT, struct ap_cfg_phy, reorder),
+	CYAML_FIELD_UINT("delay_us", OPT, struct ap_cfg_phy, delay_us),
+	CYAML_FIELD_UINT("jitter_us", OPT, struct ap_cfg_phy, jitter_us),
+	CYAML_FIELD_FLOAT("bit_error_rate", OPT, struct ap_cfg_phy, bit_error_rate),
+	CYAML_FIELD_UINT("seed", OPT, struct ap_cfg_phy, seed),
+	CYAML_FIELD_UINT("frame_bytes", OPT, struct ap_cfg_phy, frame_bytes),
+	CYAML_FIELD_UINT("slots", OPT, struct ap_cfg_phy, slots),
+	CYAML_FIELD_END};
 static const cyaml_schema_value_t phy_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_phy, phy_fields)};
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_phy, phy_fields)};
 
 static const cyaml_schema_field_t gen_fields[] = {
-    CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_gen, name, 1, 40),
-    CYAML_FIELD_STRING_PTR("port", NEED, struct ap_cfg_gen, port, 1, 40),
-    CYAML_FIELD_STRING_PTR("rx_port", PTR, struct ap_cfg_gen, rx_port, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_SEQUENCE("sizes", PTR, struct ap_cfg_gen, sizes, &u32_value, 0, 64),
-    CYAML_FIELD_BOOL("imix", OPT, struct ap_cfg_gen, imix),
-    CYAML_FIELD_BOOL("ipv6", OPT, struct ap_cfg_gen, ipv6),
-    CYAML_FIELD_UINT("flows", OPT, struct ap_cfg_gen, flows),
-    CYAML_FIELD_SEQUENCE("dscps", PTR, struct ap_cfg_gen, dscps, &u8_value, 0, 64),
-    CYAML_FIELD_STRING_PTR("replay", PTR, struct ap_cfg_gen, replay, 1, CYAML_UNLIMITED),
-    CYAML_FIELD_FLOAT("pps", OPT, struct ap_cfg_gen, pps),
-    CYAML_FIELD_FLOAT("gbps", OPT, struct ap_cfg_gen, gbps),
-    CYAML_FIELD_UINT("packets", OPT, struct ap_cfg_gen, packets),
-    CYAML_FIELD_UINT("seed", OPT, struct ap_cfg_gen, seed),
-    CYAML_FIELD_END};
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_gen, name, 1, 40),
+	CYAML_FIELD_STRING_PTR("port", NEED, struct ap_cfg_gen, port, 1, 40),
+	CYAML_FIELD_STRING_PTR("rx_port", PTR, struct ap_cfg_gen, rx_port, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_SEQUENCE("sizes", PTR, struct ap_cfg_gen, sizes, &u32_value, 0, 64),
+	CYAML_FIELD_BOOL("imix", OPT, struct ap_cfg_gen, imix),
+	CYAML_FIELD_BOOL("ipv6", OPT, struct ap_cfg_gen, ipv6),
+	CYAML_FIELD_UINT("flows", OPT, struct ap_cfg_gen, flows),
+	CYAML_FIELD_SEQUENCE("dscps", PTR, struct ap_cfg_gen, dscps, &u8_value, 0, 64),
+	CYAML_FIELD_STRING_PTR("replay", PTR, struct ap_cfg_gen, replay, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_FLOAT("pps", OPT, struct ap_cfg_gen, pps),
+	CYAML_FIELD_FLOAT("gbps", OPT, struct ap_cfg_gen, gbps),
+	CYAML_FIELD_UINT("packets", OPT, struct ap_cfg_gen, packets),
+	CYAML_FIELD_UINT("seed", OPT, struct ap_cfg_gen, seed),
+	CYAML_FIELD_END};
 static const cyaml_schema_value_t gen_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_gen, gen_fields)};
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_gen, gen_fields)};
 
 static const cyaml_schema_field_t lcore_fields[] = {
-    CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_lcore, name, 1, 40),
-    CYAML_FIELD_UINT("cpu", CYAML_FLAG_DEFAULT, struct ap_cfg_lcore, cpu),
-    CYAML_FIELD_ENUM("governor", OPT | CYAML_FLAG_STRICT, struct ap_cfg_lcore, governor, governors,
-		     CYAML_ARRAY_LEN(governors)),
-    CYAML_FIELD_END};
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_lcore, name, 1, 40),
+	CYAML_FIELD_UINT("cpu", CYAML_FLAG_DEFAULT, struct ap_cfg_lcore, cpu),
+	CYAML_FIELD_ENUM("governor", OPT | CYAML_FLAG_STRICT, struct ap_cfg_lcore, governor,
+			 governors, CYAML_ARRAY_LEN(governors)),
+	CYAML_FIELD_END};
 static const cyaml_schema_value_t lcore_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_lcore, lcore_fields)};
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_lcore, lcore_fields)};
 
 static const cyaml_schema_field_t place_fields[] = {
-    CYAML_FIELD_STRING_PTR("node", NEED, struct ap_cfg_place, node, 1, 40),
-    CYAML_FIELD_STRING_PTR("lcore", NEED, struct ap_cfg_place, lcore, 1, 40), CYAML_FIELD_END};
+	CYAML_FIELD_STRING_PTR("node", NEED, struct ap_cfg_place, node, 1, 40),
+	CYAML_FIELD_STRING_PTR("lcore", NEED, struct ap_cfg_place, lcore, 1, 40), CYAML_FIELD_END};
 static const cyaml_schema_value_t place_value = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_place, place_fields)};
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_place, place_fields)};
 
 static const cyaml_schema_field_t memory_fields[] = {
-    CYAML_FIELD_UINT("mb", OPT, struct ap_cfg_memory, mb),
-    CYAML_FIELD_ENUM("hugepages", OPT | CYAML_FLAG_STRICT, struct ap_cfg_memory, hugepages,
-		     switches, CYAML_ARRAY_LEN(switches)),
-    CYAML_FIELD_END};
+	CYAML_FIELD_UINT("mb", OPT, struct ap_cfg_memory, mb),
+	CYAML_FIELD_ENUM("hugepages", OPT | CYAML_FLAG_STRICT, struct ap_cfg_memory, hugepages,
+			 switches, CYAML_ARRAY_LEN(switches)),
+	CYAML_FIELD_END};
 
 static const cyaml_schema_field_t config_fields[] = {
-    CYAML_FIELD_STRING_PTR("name", NEED, struct ap_config, name, 1, 40),
-    CYAML_FIELD_MAPPING("memory", OPT, struct ap_config, memory, memory_fields),
-    CYAML_FIELD_ENUM("stats", OPT | CYAML_FLAG_STRICT, struct ap_config, stats, switches,
-		     CYAML_ARRAY_LEN(switches)),
-    CYAML_FIELD_UINT("burst", OPT, struct ap_config, burst),
-    CYAML_FIELD_UINT("cut_size", OPT, struct ap_config, cut_size),
-    CYAML_FIELD_SEQUENCE("pools", PTR, struct ap_config, pools, &pool_value, 0, 64),
-    CYAML_FIELD_SEQUENCE("ports", PTR, struct ap_config, ports, &port_value, 0, 64),
-    CYAML_FIELD_SEQUENCE("ue", PTR, struct ap_config, ue, &ue_value, 0, 16),
-    CYAML_FIELD_SEQUENCE("phy", PTR, struct ap_config, phy, &phy_value, 0, 16),
-    CYAML_FIELD_SEQUENCE("gen", PTR, struct ap_config, gen, &gen_value, 0, 16),
-    CYAML_FIELD_SEQUENCE("lcores", NEED, struct ap_config, lcores, &lcore_value, 1, 128),
-    CYAML_FIELD_SEQUENCE("place", NEED, struct ap_config, place, &place_value, 1, 512),
-    CYAML_FIELD_END};
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_config, name, 1, 40),
+	CYAML_FIELD_MAPPING("memory", OPT, struct ap_config, memory, memory_fields),
+	CYAML_FIELD_ENUM("stats", OPT | CYAML_FLAG_STRICT, struct ap_config, stats, switches,
+			 CYAML_ARRAY_LEN(switches)),
+	CYAML_FIELD_UINT("burst", OPT, struct ap_config, burst),
+	CYAML_FIELD_UINT("cut_size", OPT, struct ap_config, cut_size),
+	CYAML_FIELD_SEQUENCE("pools", PTR, struct ap_config, pools, &pool_value, 0, 64),
+	CYAML_FIELD_SEQUENCE("ports", PTR, struct ap_config, ports, &port_value, 0, 64),
+	CYAML_FIELD_SEQUENCE("ue", PTR, struct ap_config, ue, &ue_value, 0, 16),
+	CYAML_FIELD_SEQUENCE("phy", PTR, struct ap_config, phy, &phy_value, 0, 16),
+	CYAML_FIELD_SEQUENCE("gen", PTR, struct ap_config, gen, &gen_value, 0, 16),
+	CYAML_FIELD_SEQUENCE("lcores", NEED, struct ap_config, lcores, &lcore_value, 1, 128),
+	CYAML_FIELD_SEQUENCE("place", NEED, struct ap_config, place, &place_value, 1, 512),
+	CYAML_FIELD_END};
 const cyaml_schema_value_t ap_config_schema = {
-    CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct ap_config, config_fields)};
+	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct ap_config, config_fields)};

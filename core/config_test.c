@@ -139,9 +139,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_sound),   cmocka_unit_test(test_yaml_errors_name_line_and_path),
-	    cmocka_unit_test(test_bearers), cmocka_unit_test(test_placement),
-	    cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_sound),
+		cmocka_unit_test(test_yaml_errors_name_line_and_path),
+		cmocka_unit_test(test_bearers),
+		cmocka_unit_test(test_placement),
+		cmocka_unit_test(test_ports),
 	};
 	int rc;
 

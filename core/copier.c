@@ -49,8 +49,8 @@ ap_copier_create(const struct ap_copier_cfg *cfg, struct ap_error *err)
 		return NULL;
 	}
 	if (!rte_is_power_of_2(depth) || depth > UINT16_MAX / 2) {
-		ap_error_set(err, "copier %s: depth %u must be a power of 2 up to 16384",
-			     cfg->name, depth);
+		ap_error_set(err, "copier %s: depth %u must be a power of 2 up to 16384", cfg->name,
+			     depth);
 		return NULL;
 	}
 	c = rte_zmalloc("ap_copier", sizeof(*c) + sizeof(*c->flights) * depth, RTE_CACHE_LINE_SIZE);
@@ -194,8 +194,8 @@ launch_dma(struct ap_copier *c, struct rte_mbuf **in, uint16_t n, struct ap_copi
 			c->stats.cpu_packets++;
 		}
 		c->ops_queued += ops;
-		*f = (struct flight){.src = src[i], .dst = dst[i], .last_op = c->ops_queued,
-				     .failed = !taken};
+		*f = (struct flight){
+			.src = src[i], .dst = dst[i], .last_op = c->ops_queued, .failed = !taken};
 	}
 	dma_engine_submit(&c->dma);
 }

@@ -38,15 +38,16 @@ struct ap_copier_cfg {
 
 /** Packets a burst lost, freed and counted by reason. */
 struct ap_copier_lost {
-	uint32_t no_mbuf; /**< destination pool empty */
+	uint32_t no_mbuf;  /**< destination pool empty */
 	uint32_t too_long; /**< longer than the destination's data room */
-	uint32_t full; /**< as many in flight as the copier can hold */
+	uint32_t full;     /**< as many in flight as the copier can hold */
 };
 
 struct ap_copier_stats {
-	uint64_t cpu_packets; /**< copied by the CPU; with AP_COPY_DMA: what the device could not take */
+	uint64_t cpu_packets; /**< copied by the CPU; with AP_COPY_DMA: what the device could not
+				 take */
 	uint64_t dma_packets; /**< copied by the device */
-	uint64_t dma_errors; /**< copies the device reported as failed */
+	uint64_t dma_errors;  /**< copies the device reported as failed */
 };
 
 struct ap_copier;

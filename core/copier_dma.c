@@ -42,7 +42,8 @@ find_device(const char *wanted, const char **busy)
 	struct rte_dma_info info;
 	int16_t dev;
 
-	RTE_DMA_FOREACH_DEV(dev) {
+	RTE_DMA_FOREACH_DEV(dev)
+	{
 		if (dev >= (int16_t)RTE_DIM(owners) || rte_dma_info_get(dev, &info) < 0)
 			continue;
 		if (wanted ? !name_matches(info.dev_name, wanted) : is_skeleton(info.dev_name))
@@ -109,8 +110,10 @@ pick_device(struct dma_engine *e, const char *wanted, struct ap_error *err)
 	if (rte_dev_probe(wanted) == 0)
 		dev = find_device(wanted, &busy);
 	if (dev < 0)
-		ap_error_set(err, "dma device %s: no such memory-to-memory dmadev: bind it to its "
-			     "driver (dpdk-devbind.py, accel-config), or use auto", wanted);
+		ap_error_set(err,
+			     "dma device %s: no such memory-to-memory dmadev: bind it to its "
+			     "driver (dpdk-devbind.py, accel-config), or use auto",
+			     wanted);
 	return dev;
 }
 

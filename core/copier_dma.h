@@ -14,8 +14,8 @@
 #include "core/config.h"
 
 struct dma_engine {
-	int16_t dev; /**< dmadev id */
-	bool sva; /**< the device takes virtual addresses, whatever the IOVA mode */
+	int16_t dev;  /**< dmadev id */
+	bool sva;     /**< the device takes virtual addresses, whatever the IOVA mode */
 	bool created; /**< we made the device and take it down again */
 	char device[RTE_DEV_NAME_MAX_LEN];
 	char name[RTE_DEV_NAME_MAX_LEN + 48]; /**< what runs, for people */

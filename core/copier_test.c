@@ -315,8 +315,9 @@ test_create_errors(void **state)
 			    "power of 2");
 	assert_create_fails(&(struct ap_copier_cfg){"a", AP_COPY_DMA, dst_pool, "wq9.9"},
 			    "dma device wq9.9");
-	assert_create_fails(&(struct ap_copier_cfg){"a", AP_COPY_DMA, dst_pool, "dma_skeleton_named"},
-			    "already copies for test");
+	assert_create_fails(
+		&(struct ap_copier_cfg){"a", AP_COPY_DMA, dst_pool, "dma_skeleton_named"},
+		"already copies for test");
 	ap_copier_destroy(c);
 	/* Given back, it can be claimed again. */
 	c = create(AP_COPY_DMA, "dma_skeleton_named", 0);

@@ -143,11 +143,11 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(percentiles_match_sorted_data, clear),
-	    cmocka_unit_test_setup(every_value_is_within_one_percent, clear),
-	    cmocka_unit_test_setup(edges_of_the_range, clear),
-	    cmocka_unit_test_setup(merge_is_recording_into_one, clear),
-	    cmocka_unit_test_setup(subtract_leaves_the_interval, clear),
+		cmocka_unit_test_setup(percentiles_match_sorted_data, clear),
+		cmocka_unit_test_setup(every_value_is_within_one_percent, clear),
+		cmocka_unit_test_setup(edges_of_the_range, clear),
+		cmocka_unit_test_setup(merge_is_recording_into_one, clear),
+		cmocka_unit_test_setup(subtract_leaves_the_interval, clear),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

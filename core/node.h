@@ -33,7 +33,7 @@
 #define AP_NAME_LEN 48 /**< instance name, `role.node`, with terminator */
 #define AP_EDGES_MAX 16
 #define AP_DROPS_MAX 24
-#define AP_BURST 64 /**< what a source takes at once unless it says otherwise */
+#define AP_BURST 64         /**< what a source takes at once unless it says otherwise */
 #define AP_STREAM_MAX 32768 /**< objects a stream is grown to before the walk starts */
 
 struct ap_node;
@@ -46,7 +46,7 @@ typedef rte_node_process_t ap_process_fn;
 struct ap_node_type {
 	const char *name; /**< `<proto>_<verb>` */
 	const char *help; /**< one line for `airpath show nodes` */
-	bool source; /**< polled every walk with no input */
+	bool source;      /**< polled every walk with no input */
 	ap_process_fn process;
 	const char *const *edges; /**< edge names, in index order */
 	uint8_t nb_edges;
@@ -54,7 +54,8 @@ struct ap_node_type {
 	uint8_t nb_drops;
 	size_t priv_size; /**< zeroed memory at ap_node.priv, 0 if none */
 
-	/** Most packets one input packet can become; sizes the credit of cuts downstream. 0 means 1. */
+	/** Most packets one input packet can become; sizes the credit of cuts downstream. 0
+	 * means 1. */
 	uint16_t amplification;
 
 	/** Control thread, before the walk. @return 0 or -errno after an error was logged. */
@@ -78,17 +79,18 @@ struct ap_node {
 
 	/* control: rw before start, worker: ro */
 	struct ap_worker *worker __rte_cache_aligned;
-	void *role; /**< role object, e.g. struct ue * */
-	void *arg; /**< what the role gave this instance, e.g. a port or a carrier */
+	void *role;     /**< role object, e.g. struct ue * */
+	void *arg;      /**< what the role gave this instance, e.g. a port or a carrier */
 	uint32_t index; /**< which of several alike (carrier number, port queue) */
 	void *priv;
 	const struct ap_node_type *type;
 	struct rte_node *rte;
 	struct rte_graph *graph;
-	struct rte_ring **rings; /**< sources: cuts and wires their packets can reach on this lcore */
+	struct rte_ring *
+		*rings;     /**< sources: cuts and wires their packets can reach on this lcore */
 	uint16_t *ring_amp; /**< packets at rings[i] that one packet of this source can become */
 	uint16_t nb_rings;
-	struct ap_timer timer; /**< armed with ap_timer_set() on worker->wheel */
+	struct ap_timer timer;  /**< armed with ap_timer_set() on worker->wheel */
 	char name[AP_NAME_LEN]; /**< `role.node` */
 };
 
@@ -123,10 +125,12 @@ uint64_t ap_node_now(const struct ap_node *n);
  */
 uint16_t ap_node_credit(const struct ap_node *n, uint16_t max);
 
-/** Tells the governor that a source found work. Sources call it once a visit with what they took. */
+/** Tells the governor that a source found work. Sources call it once a visit with what they took.
+ */
 void ap_node_busy(struct ap_node *n, uint32_t packets);
 
-/** Makes expire() run at `deadline_ns` or later; an earlier deadline already armed wins. Worker thread. */
+/** Makes expire() run at `deadline_ns` or later; an earlier deadline already armed wins. Worker
+ * thread. */
 void ap_node_arm(struct ap_node *n, uint64_t deadline_ns);
 
 /* --- moving packets on; `n` is the instance of `node` ----------------------------------------- */

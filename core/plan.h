@@ -27,9 +27,9 @@ struct ap_cut {
 	struct ap_plan_node *from;
 	struct ap_plan_node *to;
 	struct ap_plan_node *out; /**< ring_out, on from's lcore */
-	struct ap_plan_node *in; /**< ring_in, on to's lcore */
-	uint8_t edge; /**< of `from` */
-	uint32_t size; /**< ring slots */
+	struct ap_plan_node *in;  /**< ring_in, on to's lcore */
+	uint8_t edge;             /**< of `from` */
+	uint32_t size;            /**< ring slots */
 	struct rte_ring *ring;
 };
 
@@ -49,11 +49,11 @@ struct ap_plan_node {
 	char name[AP_NAME_LEN]; /**< `role.node` */
 	const struct ap_node_type *type;
 	const struct ap_cfg_port *port; /**< nodes that receive or send on a port */
-	uint32_t index; /**< carrier, queue, side … */
+	uint32_t index;                 /**< carrier, queue, side … */
 	struct ap_plan_lcore *lcore;
 	struct ap_plan_link links[AP_EDGES_MAX];
 	const char *place; /**< the `place` line that decided, for messages */
-	bool exact; /**< that line named the node itself */
+	bool exact;        /**< that line named the node itself */
 	/* set by the role when EAL is up, before the graph is made */
 	void *role;
 	void *arg;
@@ -65,7 +65,8 @@ struct ap_plan_queue {
 	struct ap_plan_node *from;
 	struct ap_plan_node *to;
 	const char *name;
-	uint64_t (*held)(const struct ap_node *from); /**< packets waiting; exact once workers stopped */
+	uint64_t (*held)(
+		const struct ap_node *from); /**< packets waiting; exact once workers stopped */
 };
 
 struct ap_plan {

@@ -18,8 +18,8 @@
 
 /*
  * Last in, first out: the mbuf that comes next was in a cache a moment ago. With DPDK's default, a
- * ring, every mbuf of the pool takes its turn and arrives cold; the S0 loopback ran at half the rate.
- * The stack's lock is taken once per cache refill, not per packet.
+ * ring, every mbuf of the pool takes its turn and arrives cold; the S0 loopback ran at half the
+ * rate. The stack's lock is taken once per cache refill, not per packet.
  */
 #define POOL_OPS "stack"
 
@@ -93,9 +93,10 @@ pool_check(const struct ap_cfg_pool *cfg, struct ap_error *err)
 	if (cfg->mbufs == 0)
 		return ap_error_set(err, "pool %s: mbufs is 0: give at least 1", cfg->name);
 	if (cfg->data_room > AP_POOL_ROOM_MAX)
-		return ap_error_set(err, "pool %s: data_room %u B is over %u B, an mbuf's limit: "
-				    "use chains of smaller ones", cfg->name, cfg->data_room,
-				    AP_POOL_ROOM_MAX);
+		return ap_error_set(err,
+				    "pool %s: data_room %u B is over %u B, an mbuf's limit: "
+				    "use chains of smaller ones",
+				    cfg->name, cfg->data_room, AP_POOL_ROOM_MAX);
 	if (cfg->cache > RTE_MEMPOOL_CACHE_MAX_SIZE || (uint64_t)cfg->cache * 3 > cfg->mbufs * 2ULL)
 		return ap_error_set(err, "pool %s: cache %u is over %u, the most for %u mbufs",
 				    cfg->name, cfg->cache,
@@ -122,13 +123,14 @@ ap_pool_create(const struct ap_cfg_pool *cfg, struct ap_error *err)
 			return pool;
 		if (rte_errno != ENOMEM) {
 			ap_error_set(err, "pool %s: %s", cfg->name,
-				     rte_errno == EEXIST ? "there is a pool of this name already" :
-							   rte_strerror(rte_errno));
+				     rte_errno == EEXIST ? "there is a pool of this name already"
+							 : rte_strerror(rte_errno));
 			return NULL;
 		}
 	}
-	ap_error_set(err, "pool %s: %u x %u B needs %.0f MB, %.0f MB free: lower mbufs or "
-		     "data_room, or raise memory.mb", cfg->name, cfg->mbufs, element_bytes(cfg),
-		     need / MB, avail / MB);
+	ap_error_set(err,
+		     "pool %s: %u x %u B needs %.0f MB, %.0f MB free: lower mbufs or "
+		     "data_room, or raise memory.mb",
+		     cfg->name, cfg->mbufs, element_bytes(cfg), need / MB, avail / MB);
 	return NULL;
 }

@@ -21,8 +21,8 @@ device_create(struct ap_port *p, const struct port_device *dev, struct ap_error 
 	/* EAL may have been given the device on its own command line. */
 	if (rte_eth_dev_get_port_by_name(dev->name, &p->id) == 0)
 		return 0;
-	ret = dev->vdev ? rte_eal_hotplug_add("vdev", dev->name, dev->args) :
-			  rte_dev_probe(dev->args);
+	ret = dev->vdev ? rte_eal_hotplug_add("vdev", dev->name, dev->args)
+			: rte_dev_probe(dev->args);
 	if (ret < 0)
 		return ap_error_set(err, "port %s: %s (%s) does not open: %s", p->name, dev->driver,
 				    dev->args, strerror(-ret));
@@ -65,15 +65,19 @@ macs_setup(struct ap_port *p, struct ap_error *err)
 	if (conf->mac != NULL) {
 		if (rte_ether_unformat_addr(conf->mac, &p->mac) < 0 ||
 		    !rte_is_valid_assigned_ether_addr(&p->mac))
-			return ap_error_set(err, "port %s: mac '%s' is no unicast Ethernet address "
-					    "such as 02:00:00:00:00:01", p->name, conf->mac);
+			return ap_error_set(err,
+					    "port %s: mac '%s' is no unicast Ethernet address "
+					    "such as 02:00:00:00:00:01",
+					    p->name, conf->mac);
 		/* Ports are promiscuous, so a PMD that cannot change its filter does no harm. */
 		if (conf->preset != AP_PRESET_TAP)
 			rte_eth_dev_default_mac_addr_set(p->id, &p->mac);
 	}
 	if (conf->peer_mac != NULL && rte_ether_unformat_addr(conf->peer_mac, &peer) < 0)
-		return ap_error_set(err, "port %s: peer_mac '%s' is no Ethernet address such as "
-				    "02:00:00:00:00:02", p->name, conf->peer_mac);
+		return ap_error_set(err,
+				    "port %s: peer_mac '%s' is no Ethernet address such as "
+				    "02:00:00:00:00:02",
+				    p->name, conf->peer_mac);
 	p->learn_peer = conf->peer_mac == NULL;
 	ap_port_peer_mac_set(p, &peer);
 	return 0;
@@ -116,7 +120,8 @@ fall_back(struct ap_port *p, struct ap_error *err)
 	device_destroy(p);
 	err->text[0] = '\0';
 	ret = device_open(p, AP_PRESET_AF_PACKET, err);
-	snprintf(p->note, sizeof(p->note), "af_xdp did not open, using af_packet (%.180s)", why.text);
+	snprintf(p->note, sizeof(p->note), "af_xdp did not open, using af_packet (%.180s)",
+		 why.text);
 	return ret;
 }
 
@@ -150,10 +155,11 @@ ap_port_room(const struct ap_cfg_port *conf)
 	if (conf->mtu == 0 && conf->preset == AP_PRESET_AF_PACKET && conf->iface != NULL)
 		mtu = RTE_MAX(port_iface_mtu(conf->iface, 0), RTE_ETHER_MTU);
 	if (conf->preset == AP_PRESET_AF_PACKET)
-		port_preset(conf, conf->preset, (uint16_t)RTE_MIN(mtu, UINT16_MAX - 64), &dev, &err);
-	return dev.rx_max_bytes ? dev.rx_max_bytes :
-				  (uint32_t)mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN +
-					  RTE_VLAN_HLEN;
+		port_preset(conf, conf->preset, (uint16_t)RTE_MIN(mtu, UINT16_MAX - 64), &dev,
+			    &err);
+	return dev.rx_max_bytes
+		       ? dev.rx_max_bytes
+		       : (uint32_t)mtu + RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN + RTE_VLAN_HLEN;
 }
 
 static int

@@ -28,41 +28,44 @@
 
 struct ap_port_cfg {
 	const struct ap_cfg_port *conf; /**< kept by reference until the port is closed */
-	struct rte_mempool *rx_pool; /**< received mbufs; a ring port needs none */
-	struct rte_mempool *hdr_pool; /**< Ethernet headers before shared buffers; framing ethernet */
-	struct rte_mempool *linear_pool; /**< copies for a PMD that sends one segment; default rx_pool */
-	uint16_t burst; /**< packets a visit takes, 1..AP_PORT_BURST_MAX, 0: AP_BURST */
+	struct rte_mempool *rx_pool;    /**< received mbufs; a ring port needs none */
+	struct rte_mempool
+		*hdr_pool; /**< Ethernet headers before shared buffers; framing ethernet */
+	struct rte_mempool
+		*linear_pool; /**< copies for a PMD that sends one segment; default rx_pool */
+	uint16_t burst;       /**< packets a visit takes, 1..AP_PORT_BURST_MAX, 0: AP_BURST */
 };
 
 struct ap_port {
 	/* constant once open; every lcore: ro */
 	const char *name;
-	uint16_t id; /**< ethdev port id */
+	uint16_t id;     /**< ethdev port id */
 	uint16_t queues; /**< RX queues, and as many TX queues */
 	uint16_t burst;
 	enum ap_cfg_framing framing;
 	bool trusted_meta; /**< mbufs come from another node of this process: their meta holds */
 	bool proxy_neigh;
 	bool tx_multi_seg; /**< the PMD sends chains */
-	bool can_count; /**< ap_port_rx_waiting() works: a governor may ask it */
-	bool learn_peer; /**< no peer_mac was configured: port_rx takes it from received frames */
-	uint16_t mtu; /**< B of IP */
+	bool can_count;    /**< ap_port_rx_waiting() works: a governor may ask it */
+	bool learn_peer;   /**< no peer_mac was configured: port_rx takes it from received frames */
+	uint16_t mtu;      /**< B of IP */
 	uint32_t tx_max_bytes; /**< longest frame the PMD takes */
 	struct rte_ether_addr mac;
 	struct rte_mempool *rx_pool;
 	struct rte_mempool *hdr_pool;
 	struct rte_mempool *linear_pool;
-	struct rte_ring *rx_rings[AP_PORT_QUEUES_MAX]; /**< ring port: what this end receives from */
+	struct rte_ring
+		*rx_rings[AP_PORT_QUEUES_MAX]; /**< ring port: what this end receives from */
 	struct rte_ring *tx_rings[AP_PORT_QUEUES_MAX];
 	const struct ap_cfg_port *conf;
 	char driver[32]; /**< PMD, e.g. "net_af_packet" */
-	char note[256]; /**< what a person should know (fallback, link down), or "" */
+	char note[256];  /**< what a person should know (fallback, link down), or "" */
 
 	/* control: rw before the walk */
 	char device[RTE_ETH_NAME_MAX_LEN];
-	bool created; /**< the device was made here and goes with the port */
+	bool created;                 /**< the device was made here and goes with the port */
 	struct rte_mempool *own_pool; /**< of a ring port without rx_pool: ethdev wants one */
-	uint16_t rx_nodes; /**< port_rx instances */
+	uint16_t rx_nodes;            /**< port_rx instances */
 
 	/* the lcore that receives: rw, others: ro */
 	_Atomic uint64_t peer_mac __rte_cache_aligned; /**< as in memory, first 6 bytes */

@@ -51,7 +51,8 @@ room_setup(struct ap_port *p, const struct port_device *dev, const struct rte_et
 	if (p->rx_rings[0] != NULL)
 		return 0;
 	if (p->rx_pool == NULL)
-		return ap_error_set(err, "port %s: no pool for received packets: set 'pool'", p->name);
+		return ap_error_set(err, "port %s: no pool for received packets: set 'pool'",
+				    p->name);
 	room = ap_pool_room(p->rx_pool);
 	if (dev->chains_rx || room >= frame)
 		return 0;
@@ -59,9 +60,10 @@ room_setup(struct ap_port *p, const struct port_device *dev, const struct rte_et
 		conf->rxmode.offloads |= RTE_ETH_RX_OFFLOAD_SCATTER;
 		return 0;
 	}
-	return ap_error_set(err, "port %s: frames of %u B can arrive, an mbuf of pool %s holds %u B "
-			    "and %s does not use several: raise data_room or lower mtu", p->name,
-			    frame, p->rx_pool->name, room, info->driver_name);
+	return ap_error_set(err,
+			    "port %s: frames of %u B can arrive, an mbuf of pool %s holds %u B "
+			    "and %s does not use several: raise data_room or lower mtu",
+			    p->name, frame, p->rx_pool->name, room, info->driver_name);
 }
 
 static int

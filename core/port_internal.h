@@ -10,13 +10,14 @@
 
 /** What a preset comes to. */
 struct port_device {
-	const char *driver; /**< PMD name for messages */
+	const char *driver;              /**< PMD name for messages */
 	char name[RTE_ETH_NAME_MAX_LEN]; /**< vdev or PCI name */
-	char args[PORT_ARGS_LEN]; /**< "" for none */
-	bool vdev; /**< hot-plugged on the vdev bus as name + args; else probed by devargs */
+	char args[PORT_ARGS_LEN];        /**< "" for none */
+	bool vdev;      /**< hot-plugged on the vdev bus as name + args; else probed by devargs */
 	bool multi_seg; /**< the PMD sends chains although it does not say so */
 	bool chains_rx; /**< the PMD receives long frames into chains although it does not say so */
-	uint32_t rx_max_bytes; /**< longest frame the PMD copies without looking at room, 0: it looks */
+	uint32_t rx_max_bytes; /**< longest frame the PMD copies without looking at room, 0: it
+				  looks */
 	uint32_t tx_max_bytes; /**< longest frame it sends, 0: up to the MTU it reports */
 };
 

@@ -56,7 +56,8 @@ need_iface(const struct ap_cfg_port *conf, enum ap_cfg_preset preset, struct ap_
 	if (need(conf, preset, conf->iface, "iface", err) < 0)
 		return -EINVAL;
 	if (if_nametoindex(conf->iface) == 0)
-		return ap_error_set(err, "port %s: there is no interface %s: create it first "
+		return ap_error_set(err,
+				    "port %s: there is no interface %s: create it first "
 				    "(ip link add), or look in the right network namespace",
 				    conf->name, conf->iface);
 	return 0;
@@ -155,9 +156,12 @@ preset_vdev(const struct ap_cfg_port *conf, enum ap_cfg_preset preset, uint16_t 
 	case AP_PRESET_AF_PACKET:
 		if (need_iface(conf, preset, err) < 0)
 			return -EINVAL;
-		if (preset == conf->preset && (has_arg(conf, "framesz=") || has_arg(conf, "blocksz=")))
-			return ap_error_set(err, "port %s: framesz and blocksz follow from 'mtu': "
-					    "leave them out of devargs", conf->name);
+		if (preset == conf->preset &&
+		    (has_arg(conf, "framesz=") || has_arg(conf, "blocksz=")))
+			return ap_error_set(err,
+					    "port %s: framesz and blocksz follow from 'mtu': "
+					    "leave them out of devargs",
+					    conf->name);
 		preset_af_packet(conf, mtu, dev);
 		return 0;
 	case AP_PRESET_AF_XDP:
@@ -187,7 +191,8 @@ port_preset(const struct ap_cfg_port *conf, enum ap_cfg_preset preset, uint16_t 
 	if (preset == AP_PRESET_PCI || preset == AP_PRESET_DEVARGS) {
 		const char *base = preset == AP_PRESET_PCI ? conf->address : conf->devargs;
 
-		ret = need(conf, preset, base, preset == AP_PRESET_PCI ? "address" : "devargs", err);
+		ret = need(conf, preset, base, preset == AP_PRESET_PCI ? "address" : "devargs",
+			   err);
 		if (ret < 0)
 			return ret;
 		snprintf(dev->name, sizeof(dev->name), "%.*s", (int)strcspn(base, ","), base);

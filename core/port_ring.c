@@ -33,14 +33,16 @@ static int
 peer_check(const struct ap_port *p, const struct ap_port *peer, struct ap_error *err)
 {
 	if (strcmp(peer->conf->peer, p->name) != 0)
-		return ap_error_set(err, "port %s: its peer %s names %s as peer: the two ends of a "
-				    "ring pair name each other", p->name, peer->name,
-				    peer->conf->peer);
+		return ap_error_set(err,
+				    "port %s: its peer %s names %s as peer: the two ends of a "
+				    "ring pair name each other",
+				    p->name, peer->name, peer->conf->peer);
 	if (peer->queues != p->queues || ring_size(peer->conf) != ring_size(p->conf))
-		return ap_error_set(err, "port %s: %u queues of %u, but its peer %s has %u of %u: "
-				    "give both ends the same", p->name, p->queues,
-				    ring_size(p->conf), peer->name, peer->queues,
-				    ring_size(peer->conf));
+		return ap_error_set(err,
+				    "port %s: %u queues of %u, but its peer %s has %u of %u: "
+				    "give both ends the same",
+				    p->name, p->queues, ring_size(p->conf), peer->name,
+				    peer->queues, ring_size(peer->conf));
 	return 0;
 }
 
@@ -51,18 +53,22 @@ conf_check(const struct ap_port *p, struct ap_error *err)
 	const struct ap_port *peer;
 
 	if (strlen(p->name) > NAME_MAX_LEN)
-		return ap_error_set(err, "port %s: the name of a ring port has at most %u characters",
+		return ap_error_set(err,
+				    "port %s: the name of a ring port has at most %u characters",
 				    p->name, NAME_MAX_LEN);
 	if (p->conf->peer == NULL || p->conf->peer[0] == '\0')
-		return ap_error_set(err, "port %s: preset ring needs 'peer', the port at the other "
-				    "end (its own name: a loopback)", p->name);
+		return ap_error_set(err,
+				    "port %s: preset ring needs 'peer', the port at the other "
+				    "end (its own name: a loopback)",
+				    p->name);
 	if (size < 2 || size > (1U << 20) || !rte_is_power_of_2(size))
 		return ap_error_set(err, "port %s: ring_size %u must be a power of 2 up to 1048576",
 				    p->name, size);
 	for (unsigned i = 0; i < PORTS_MAX; i++)
 		if (ports[i] != NULL && strcmp(ports[i]->conf->peer, p->name) == 0 &&
 		    strcmp(ports[i]->name, p->conf->peer) != 0)
-			return ap_error_set(err, "port %s: its peer is %s, but port %s names %s as "
+			return ap_error_set(err,
+					    "port %s: its peer is %s, but port %s names %s as "
 					    "peer: the two ends of a ring pair name each other",
 					    p->name, p->conf->peer, ports[i]->name, p->name);
 	peer = find_port(p->conf->peer);
@@ -122,8 +128,10 @@ port_ring_open(struct ap_port *p, struct ap_error *err)
 				 rte_socket_id());
 	if (ret < 0) {
 		port_ring_close(p);
-		return ap_error_set(err, "port %s: net_ring: %s: is DPDK's net_ring driver "
-				    "installed?", p->name, rte_strerror(rte_errno));
+		return ap_error_set(err,
+				    "port %s: net_ring: %s: is DPDK's net_ring driver "
+				    "installed?",
+				    p->name, rte_strerror(rte_errno));
 	}
 	p->id = (uint16_t)ret;
 	p->created = true;
@@ -155,6 +163,7 @@ int
 port_ring_check(const struct ap_port *p, struct ap_error *err)
 {
 	if (find_port(p->conf->peer) == NULL)
-		return ap_error_set(err, "port %s: its peer %s is not open", p->name, p->conf->peer);
+		return ap_error_set(err, "port %s: its peer %s is not open", p->name,
+				    p->conf->peer);
 	return 0;
 }

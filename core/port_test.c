@@ -37,30 +37,40 @@ static void
 test_devargs(void **state)
 {
 	(void)state;
-	assert_devargs(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_NULL,
-					     .devargs = "size=128"},
-		       1500, "net_null_p", "size=128");
-	assert_devargs(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_PCAP,
-					     .rx_file = "/dev/null", .tx_file = "/tmp/out.pcap",
+	assert_devargs(
+		&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_NULL, .devargs = "size=128"},
+		1500, "net_null_p", "size=128");
+	assert_devargs(&(struct ap_cfg_port){.name = "p",
+					     .preset = AP_PRESET_PCAP,
+					     .rx_file = "/dev/null",
+					     .tx_file = "/tmp/out.pcap",
 					     .infinite = true},
-		       1500, "net_pcap_p",
-		       "rx_pcap=/dev/null,tx_pcap=/tmp/out.pcap,infinite_rx=1");
+		       1500, "net_pcap_p", "rx_pcap=/dev/null,tx_pcap=/tmp/out.pcap,infinite_rx=1");
 	assert_devargs(&(struct ap_cfg_port){.name = "user", .preset = AP_PRESET_TAP}, 1500,
 		       "net_tap_user", "iface=user");
-	assert_devargs(&(struct ap_cfg_port){.name = "u", .preset = AP_PRESET_TAP,
-					     .iface = "tap9", .devargs = "persist"},
+	assert_devargs(&(struct ap_cfg_port){.name = "u",
+					     .preset = AP_PRESET_TAP,
+					     .iface = "tap9",
+					     .devargs = "persist"},
 		       1500, "net_tap_u", "iface=tap9,persist");
-	assert_devargs(&(struct ap_cfg_port){.name = "x", .preset = AP_PRESET_AF_XDP,
-					     .iface = "lo", .queues = 2},
-		       1500, "net_af_xdp_x", "iface=lo,start_queue=0,queue_count=2");
-	assert_devargs(&(struct ap_cfg_port){.name = "m", .preset = AP_PRESET_MEMIF, .server = true,
-					     .iface = "/run/m.sock", .devargs = "id=3"},
+	assert_devargs(
+		&(struct ap_cfg_port){
+			.name = "x", .preset = AP_PRESET_AF_XDP, .iface = "lo", .queues = 2},
+		1500, "net_af_xdp_x", "iface=lo,start_queue=0,queue_count=2");
+	assert_devargs(&(struct ap_cfg_port){.name = "m",
+					     .preset = AP_PRESET_MEMIF,
+					     .server = true,
+					     .iface = "/run/m.sock",
+					     .devargs = "id=3"},
 		       9000, "net_memif_m",
 		       "role=server,socket=/run/m.sock,socket-abstract=no,bsize=9216,id=3");
-	assert_devargs(&(struct ap_cfg_port){.name = "n", .preset = AP_PRESET_PCI,
-					     .address = "0000:03:00.1", .devargs = "a=1"},
+	assert_devargs(&(struct ap_cfg_port){.name = "n",
+					     .preset = AP_PRESET_PCI,
+					     .address = "0000:03:00.1",
+					     .devargs = "a=1"},
 		       1500, "0000:03:00.1", "0000:03:00.1,a=1");
-	assert_devargs(&(struct ap_cfg_port){.name = "d", .preset = AP_PRESET_DEVARGS,
+	assert_devargs(&(struct ap_cfg_port){.name = "d",
+					     .preset = AP_PRESET_DEVARGS,
 					     .devargs = "net_null7,size=64"},
 		       1500, "net_null7", "net_null7,size=64");
 }
@@ -99,17 +109,23 @@ test_preset_errors(void **state)
 	(void)state;
 	assert_preset_fails(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_PCAP},
 			    "port p: preset pcap needs 'rx_file', 'tx_file' or both");
-	assert_preset_fails(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_PCAP,
-						  .tx_file = "x", .infinite = true}, "is missing");
-	assert_preset_fails(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_PCAP,
-						  .rx_file = "/nowhere"}, "No such file");
+	assert_preset_fails(
+		&(struct ap_cfg_port){
+			.name = "p", .preset = AP_PRESET_PCAP, .tx_file = "x", .infinite = true},
+		"is missing");
+	assert_preset_fails(
+		&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_PCAP, .rx_file = "/nowhere"},
+		"No such file");
 	assert_preset_fails(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_AF_PACKET},
 			    "preset af_packet needs 'iface'");
-	assert_preset_fails(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_AF_PACKET,
-						  .iface = "lo", .devargs = "framesz=65536"},
+	assert_preset_fails(&(struct ap_cfg_port){.name = "p",
+						  .preset = AP_PRESET_AF_PACKET,
+						  .iface = "lo",
+						  .devargs = "framesz=65536"},
 			    "follow from 'mtu'");
-	assert_preset_fails(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_AF_XDP,
-						  .iface = "nosuch0"}, "no interface nosuch0");
+	assert_preset_fails(
+		&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_AF_XDP, .iface = "nosuch0"},
+		"no interface nosuch0");
 	assert_preset_fails(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_MEMIF},
 			    "preset memif needs 'iface'");
 	assert_preset_fails(&(struct ap_cfg_port){.name = "p", .preset = AP_PRESET_PCI},
@@ -138,7 +154,8 @@ test_open_errors(void **state)
 	(void)state;
 	assert_open_fails(conf, NULL, "port p: no pool for received packets");
 	conf.mtu = 4000;
-	assert_open_fails(conf, pool, "frames of 4018 B can arrive, an mbuf of pool user holds 2048 B");
+	assert_open_fails(conf, pool,
+			  "frames of 4018 B can arrive, an mbuf of pool user holds 2048 B");
 	conf.mtu = 10;
 	assert_open_fails(conf, pool, "mtu 10 must be");
 	conf = null;
@@ -150,7 +167,8 @@ test_open_errors(void **state)
 	conf.mac = NULL;
 	conf.peer_mac = "nonsense";
 	assert_open_fails(conf, pool, "peer_mac 'nonsense'");
-	conf = (struct ap_cfg_port){.name = "p", .preset = AP_PRESET_DEVARGS, .devargs = "net_nosuch0"};
+	conf = (struct ap_cfg_port){
+		.name = "p", .preset = AP_PRESET_DEVARGS, .devargs = "net_nosuch0"};
 	assert_open_fails(conf, pool, "port p: devargs (net_nosuch0) does not open");
 	conf = (struct ap_cfg_port){.name = "a_very_long_port_name", .preset = AP_PRESET_RING};
 	assert_open_fails(conf, NULL, "at most 19 characters");
@@ -185,8 +203,8 @@ start_port(struct ap_port *p)
 static void
 test_null_port(void **state)
 {
-	const struct ap_cfg_port conf = {.name = "n", .preset = AP_PRESET_NULL, .devargs = "size=128",
-					 .queues = 2};
+	const struct ap_cfg_port conf = {
+		.name = "n", .preset = AP_PRESET_NULL, .devargs = "size=128", .queues = 2};
 	struct rte_mbuf *m[8];
 	struct ap_port *p;
 
@@ -210,10 +228,16 @@ test_null_port(void **state)
 static void
 test_ring_pair(void **state)
 {
-	const struct ap_cfg_port ca = {.name = "a", .preset = AP_PRESET_RING, .peer = "b",
-				       .ring_size = 8, .framing = AP_FRAMING_RAW};
-	const struct ap_cfg_port cb = {.name = "b", .preset = AP_PRESET_RING, .peer = "a",
-				       .ring_size = 8, .framing = AP_FRAMING_RAW};
+	const struct ap_cfg_port ca = {.name = "a",
+				       .preset = AP_PRESET_RING,
+				       .peer = "b",
+				       .ring_size = 8,
+				       .framing = AP_FRAMING_RAW};
+	const struct ap_cfg_port cb = {.name = "b",
+				       .preset = AP_PRESET_RING,
+				       .peer = "a",
+				       .ring_size = 8,
+				       .framing = AP_FRAMING_RAW};
 	struct ap_port *a = open_port(&ca, NULL), *b;
 	struct ap_error err = {0};
 	struct rte_mbuf *m[16], *got[16];
@@ -265,8 +289,8 @@ test_ring_errors(void **state)
 static void
 test_ring_loopback(void **state)
 {
-	const struct ap_cfg_port conf = {.name = "self", .preset = AP_PRESET_RING, .peer = "self",
-					 .queues = 2};
+	const struct ap_cfg_port conf = {
+		.name = "self", .preset = AP_PRESET_RING, .peer = "self", .queues = 2};
 	struct ap_port *p = open_port(&conf, NULL);
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool), *got;
 
@@ -328,14 +352,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_devargs),
-		cmocka_unit_test(test_af_packet_frames),
-		cmocka_unit_test(test_preset_errors),
-		cmocka_unit_test(test_open_errors),
-		cmocka_unit_test(test_null_port),
-		cmocka_unit_test(test_ring_pair),
-		cmocka_unit_test(test_ring_errors),
-		cmocka_unit_test(test_ring_loopback),
+		cmocka_unit_test(test_devargs),       cmocka_unit_test(test_af_packet_frames),
+		cmocka_unit_test(test_preset_errors), cmocka_unit_test(test_open_errors),
+		cmocka_unit_test(test_null_port),     cmocka_unit_test(test_ring_pair),
+		cmocka_unit_test(test_ring_errors),   cmocka_unit_test(test_ring_loopback),
 		cmocka_unit_test(test_pcap_port),
 	};
 

@@ -20,15 +20,15 @@
 
 struct ap_queue_entry {
 	struct rte_mbuf *m;
-	uint32_t bytes; /**< packet length when queued */
+	uint32_t bytes;    /**< packet length when queued */
 	uint32_t enter_us; /**< low 32 bits of ap_clock_ns() / 1000 (wraps after 71 min) */
 };
 
 struct ap_queue {
 	/* producer: rw, consumer: ro */
 	_Atomic uint32_t head __rte_cache_aligned; /**< next entry to write */
-	uint32_t tail_seen; /**< producer's last view of tail */
-	_Atomic uint64_t bytes_in; /**< Σ bytes ever queued */
+	uint32_t tail_seen;                        /**< producer's last view of tail */
+	_Atomic uint64_t bytes_in;                 /**< Σ bytes ever queued */
 	/* consumer: rw, producer: ro */
 	_Atomic uint32_t tail __rte_cache_aligned; /**< next entry to read */
 	uint32_t head_seen;
@@ -111,8 +111,7 @@ ap_queue_commit(struct ap_queue *q, uint32_t n, uint64_t bytes)
 	atomic_store_explicit(&q->bytes_in,
 			      atomic_load_explicit(&q->bytes_in, memory_order_relaxed) + bytes,
 			      memory_order_relaxed);
-	atomic_store_explicit(&q->head,
-			      atomic_load_explicit(&q->head, memory_order_relaxed) + n,
+	atomic_store_explicit(&q->head, atomic_load_explicit(&q->head, memory_order_relaxed) + n,
 			      memory_order_release);
 }
 
@@ -137,8 +136,7 @@ ap_queue_take(struct ap_queue *q, uint32_t n, uint64_t bytes)
 	atomic_store_explicit(&q->bytes_out,
 			      atomic_load_explicit(&q->bytes_out, memory_order_relaxed) + bytes,
 			      memory_order_relaxed);
-	atomic_store_explicit(&q->tail,
-			      atomic_load_explicit(&q->tail, memory_order_relaxed) + n,
+	atomic_store_explicit(&q->tail, atomic_load_explicit(&q->tail, memory_order_relaxed) + n,
 			      memory_order_release);
 }
 

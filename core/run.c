@@ -132,8 +132,8 @@ workers_make(struct ap_run *run, struct ap_error *err)
 {
 	const struct ap_plan *p = run->plan;
 
-	run->workers =
-	    rte_zmalloc("ap_workers", p->nb_lcores * sizeof(struct ap_worker), RTE_CACHE_LINE_SIZE);
+	run->workers = rte_zmalloc("ap_workers", p->nb_lcores * sizeof(struct ap_worker),
+				   RTE_CACHE_LINE_SIZE);
 	if (run->workers == NULL)
 		return ap_error_set(err, "%s: out of memory", run->cfg->path);
 	for (unsigned i = 0; i < p->nb_lcores; i++) {

@@ -36,7 +36,7 @@ struct ap_run {
 	unsigned serial;
 	bool running;
 	uint64_t started_ns;
-	uint64_t quiet_ns; /**< when traffic was told to end */
+	uint64_t quiet_ns;      /**< when traffic was told to end */
 	struct ap_port **ports; /**< in cfg order */
 	struct ap_run_pool pools[AP_RUN_POOLS_MAX];
 	unsigned nb_pools;

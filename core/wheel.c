@@ -111,7 +111,7 @@ ap_wheel_next(const struct ap_wheel *w)
 		const struct ap_timer *t;
 
 		LIST_FOREACH(t, &w->slots[(w->tick + i) % WHEEL_SLOTS], entry)
-			next = RTE_MIN(next, t->deadline_ns);
+		next = RTE_MIN(next, t->deadline_ns);
 		if (next != UINT64_MAX && next / w->tick_ns <= w->tick + i)
 			break;
 	}

@@ -39,10 +39,10 @@ struct ap_worker_call {
 struct ap_worker {
 	/* worker: rw, control: ro */
 	uint64_t now_ns; /**< time of this walk */
-	uint32_t work; /**< packets that sources took in this walk */
+	uint32_t work;   /**< packets that sources took in this walk */
 	uint32_t yields; /**< governor: walks since it last gave the CPU away */
 	uint64_t walks;
-	uint64_t busy_walks; /**< walks with work */
+	uint64_t busy_walks;  /**< walks with work */
 	uint64_t busy_cycles; /**< TSC cycles of walks with work, and of timers that fired */
 	uint64_t idle_cycles; /**< TSC cycles of walks without */
 	struct ap_wheel *wheel;
@@ -52,7 +52,7 @@ struct ap_worker {
 	const struct ap_governor *governor __rte_cache_aligned;
 	const char *name;
 	unsigned lcore; /**< EAL lcore */
-	bool stats; /**< count calls and cycles per node */
+	bool stats;     /**< count calls and cycles per node */
 	_Atomic bool stop;
 	_Atomic(struct ap_worker_call *) call;
 };

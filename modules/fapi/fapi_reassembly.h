@@ -21,35 +21,35 @@
 #include "codec/fapi.h"
 #include "codec/nfapi.h"
 
-#define FAPI_WINDOW 8 /**< messages of a carrier that may be incomplete, power of two */
+#define FAPI_WINDOW 8    /**< messages of a carrier that may be incomplete, power of two */
 #define FAPI_OVERTAKEN 4 /**< a message is given up when one so much newer is complete */
 #define FAPI_RESTART_NS 1000000000ULL /**< silence after which any sequence number is new */
-#define FAPI_RX_ROOM 128 /**< TBs an output can hold, ≥ 2 × FAPI_PDUS_MAX */
+#define FAPI_RX_ROOM 128              /**< TBs an output can hold, ≥ 2 × FAPI_PDUS_MAX */
 
 enum fapi_rx_drop {
-	FAPI_RX_NOT_FAPI, /**< another EtherType */
-	FAPI_RX_SHORT, /**< ends inside the Ethernet or P7 header */
-	FAPI_RX_BAD_LENGTH, /**< message length below its header or unlike the frame */
-	FAPI_RX_BAD_CHECKSUM, /**< CRC-32C differs */
+	FAPI_RX_NOT_FAPI,        /**< another EtherType */
+	FAPI_RX_SHORT,           /**< ends inside the Ethernet or P7 header */
+	FAPI_RX_BAD_LENGTH,      /**< message length below its header or unlike the frame */
+	FAPI_RX_BAD_CHECKSUM,    /**< CRC-32C differs */
 	FAPI_RX_UNKNOWN_CARRIER, /**< PHY ID beyond the carriers configured */
 	FAPI_RX_UNKNOWN_MESSAGE, /**< message ID not handled */
-	FAPI_RX_BAD_SEGMENT, /**< segment number against M bit, message ID or message type */
-	FAPI_RX_DUPLICATE, /**< segment that has come already */
-	FAPI_RX_STALE, /**< message older than the window, or given up */
-	FAPI_RX_INCOMPLETE, /**< waited in vain for the rest of its message */
-	FAPI_RX_BAD_BODY, /**< a whole message that contradicts itself */
-	FAPI_RX_NO_MBUF, /**< copy impossible: pool empty */
-	FAPI_RX_COPY_TOO_LONG, /**< copy impossible: longer than the pool's data room */
-	FAPI_RX_COPY_FULL, /**< copy impossible: copier's queue full */
+	FAPI_RX_BAD_SEGMENT,     /**< segment number against M bit, message ID or message type */
+	FAPI_RX_DUPLICATE,       /**< segment that has come already */
+	FAPI_RX_STALE,           /**< message older than the window, or given up */
+	FAPI_RX_INCOMPLETE,      /**< waited in vain for the rest of its message */
+	FAPI_RX_BAD_BODY,        /**< a whole message that contradicts itself */
+	FAPI_RX_NO_MBUF,         /**< copy impossible: pool empty */
+	FAPI_RX_COPY_TOO_LONG,   /**< copy impossible: longer than the pool's data room */
+	FAPI_RX_COPY_FULL,       /**< copy impossible: copier's queue full */
 	FAPI_RX_DROPS,
 };
 
 /** What a burst makes: TBs, and what became of the frames. */
 struct fapi_rx_out {
 	struct rte_mbuf *tb[FAPI_RX_ROOM];
-	uint16_t nb; /**< TBs in `tb` */
-	uint64_t used; /**< frames whose bytes went into TBs or into state */
-	uint64_t made; /**< TBs, those lost for want of a buffer included */
+	uint16_t nb;     /**< TBs in `tb` */
+	uint64_t used;   /**< frames whose bytes went into TBs or into state */
+	uint64_t made;   /**< TBs, those lost for want of a buffer included */
 	uint64_t *drops; /**< [FAPI_RX_DROPS], added to */
 };
 
@@ -64,11 +64,11 @@ struct fapi_message_rx {
 	enum fapi_message_state state;
 	uint16_t message_id;
 	uint8_t sequence;
-	uint8_t next; /**< first segment not in the chain */
-	int16_t last; /**< segment without M, -1 before it came */
-	uint8_t highest; /**< largest segment number that came */
-	uint8_t stashed; /**< segments waiting for one before them */
-	uint32_t bytes; /**< of the body, in the chain */
+	uint8_t next;     /**< first segment not in the chain */
+	int16_t last;     /**< segment without M, -1 before it came */
+	uint8_t highest;  /**< largest segment number that came */
+	uint8_t stashed;  /**< segments waiting for one before them */
+	uint32_t bytes;   /**< of the body, in the chain */
 	uint32_t nb_segs; /**< mbufs in the chain */
 	struct rte_mbuf *head;
 	struct rte_mbuf *tail;
@@ -78,11 +78,11 @@ struct fapi_message_rx {
 
 struct fapi_reassembly {
 	uint8_t carrier;
-	uint8_t newest; /**< largest sequence seen, modulo 256 */
-	bool any; /**< `newest` is valid */
-	uint8_t partial; /**< messages in FAPI_MSG_PARTIAL */
-	uint64_t last_ns; /**< when a segment was last taken */
-	uint64_t messages; /**< complete ones */
+	uint8_t newest;            /**< largest sequence seen, modulo 256 */
+	bool any;                  /**< `newest` is valid */
+	uint8_t partial;           /**< messages in FAPI_MSG_PARTIAL */
+	uint64_t last_ns;          /**< when a segment was last taken */
+	uint64_t messages;         /**< complete ones */
 	struct rte_mempool *proto; /**< copies of TBs that share a frame with the next one */
 	struct fapi_message_rx msg[FAPI_WINDOW];
 };

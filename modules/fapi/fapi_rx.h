@@ -21,10 +21,10 @@
 struct ap_copier;
 
 struct fapi_rx_cfg {
-	uint8_t carriers; /**< 1..L2_CARRIERS_MAX */
-	uint8_t numerology; /**< 0..4: a frame has 10 << numerology slots */
-	bool checksum; /**< verify CRC-32C where a segment carries one */
-	uint16_t ethertype; /**< 0: NFAPI_ETHERTYPE */
+	uint8_t carriers;       /**< 1..L2_CARRIERS_MAX */
+	uint8_t numerology;     /**< 0..4: a frame has 10 << numerology slots */
+	bool checksum;          /**< verify CRC-32C where a segment carries one */
+	uint16_t ethertype;     /**< 0: NFAPI_ETHERTYPE */
 	uint64_t reassembly_ns; /**< 0: FAPI_REASSEMBLY_NS */
 	struct slot_box *slots;
 	struct rte_mempool *proto; /**< copies where one frame holds several TBs */
@@ -34,14 +34,14 @@ struct fapi_rx_cfg {
 struct fapi_rx {
 	/* worker: rw, control: ro */
 	struct slot_grant grant; /**< of the slot whose indication is awaited */
-	bool granted; /**< `grant` holds something */
-	bool indicated; /**< `last` is valid */
-	struct fapi_slot last; /**< last slot indicated */
-	uint64_t slots_in; /**< SLOT.indications */
-	uint64_t slots_lost; /**< indications missing between two that came */
-	uint64_t grants_in; /**< TBs granted */
+	bool granted;            /**< `grant` holds something */
+	bool indicated;          /**< `last` is valid */
+	struct fapi_slot last;   /**< last slot indicated */
+	uint64_t slots_in;       /**< SLOT.indications */
+	uint64_t slots_lost;     /**< indications missing between two that came */
+	uint64_t grants_in;      /**< TBs granted */
 	uint64_t grants_lost; /**< grants without an indication, or second to one in their slot */
-	uint64_t errors_in; /**< ERROR.indications */
+	uint64_t errors_in;   /**< ERROR.indications */
 	struct fapi_error error; /**< the last of them */
 	/* constant */
 	uint16_t ethertype; /**< network order */

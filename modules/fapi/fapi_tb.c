@@ -7,7 +7,7 @@
 struct tb {
 	uint32_t bytes;
 	uint16_t rnti; /**< 0 in TX_Data.request, which does not say */
-	uint16_t pad; /**< bytes behind it that only align the next PDU */
+	uint16_t pad;  /**< bytes behind it that only align the next PDU */
 };
 
 /** A place in a chain. */

@@ -41,29 +41,29 @@ fapi_tb_max(uint32_t frame_bytes)
 }
 
 enum fapi_tx_drop {
-	FAPI_TX_NO_FIRST, /**< fragment of a TB whose first fragment never came */
+	FAPI_TX_NO_FIRST,          /**< fragment of a TB whose first fragment never came */
 	FAPI_TX_TOO_MANY_SEGMENTS, /**< beyond the 128th fragment of a TB */
-	FAPI_TX_TOO_LONG, /**< the frame would exceed its size */
-	FAPI_TX_NO_HDR_MBUF, /**< pool of header segments exhausted */
+	FAPI_TX_TOO_LONG,          /**< the frame would exceed its size */
+	FAPI_TX_NO_HDR_MBUF,       /**< pool of header segments exhausted */
 	FAPI_TX_DROPS,
 };
 
 struct fapi_tx_cfg {
-	uint8_t carrier; /**< PHY ID on the wire */
-	bool checksum; /**< CRC-32C over every segment, else 0 */
+	uint8_t carrier;    /**< PHY ID on the wire */
+	bool checksum;      /**< CRC-32C over every segment, else 0 */
 	uint16_t ethertype; /**< 0: NFAPI_ETHERTYPE */
-	uint8_t src[6]; /**< MAC addresses */
+	uint8_t src[6];     /**< MAC addresses */
 	uint8_t dst[6];
-	uint32_t frame_bytes; /**< largest frame, 0: FAPI_FRAME_BYTES */
+	uint32_t frame_bytes;    /**< largest frame, 0: FAPI_FRAME_BYTES */
 	struct rte_mempool *hdr; /**< segments for headers that fit nowhere else */
 };
 
 struct fapi_tx {
 	/* worker: rw, control: ro */
 	uint8_t sequence; /**< of the TB being sent */
-	bool open; /**< between a first and a last fragment */
+	bool open;        /**< between a first and a last fragment */
 	uint16_t segment; /**< number of the next one */
-	uint64_t tbs; /**< TBs finished */
+	uint64_t tbs;     /**< TBs finished */
 	/* constant */
 	bool checksum;
 	uint32_t frame_bytes;

@@ -155,8 +155,8 @@ static int
 halves_init(struct gen *g)
 {
 	uint32_t window =
-	    RTE_MIN(RTE_MAX(rte_align32prevpow2(SEQ_BITS_TOTAL / g->cfg.flows), SEQ_WINDOW_MIN),
-		    SEQ_WINDOW_MAX);
+		RTE_MIN(RTE_MAX(rte_align32prevpow2(SEQ_BITS_TOTAL / g->cfg.flows), SEQ_WINDOW_MIN),
+			SEQ_WINDOW_MAX);
 	size_t words = window / 64;
 
 	g->tx.seq = rte_calloc("gen_tx_seq", g->cfg.flows, sizeof(*g->tx.seq), 0);
@@ -166,7 +166,7 @@ halves_init(struct gen *g)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < g->cfg.flows; i++)
 		g->rx.seqs[i] =
-		    (struct gen_seq){.window = window, .bitmap = g->rx.bitmaps + i * words};
+			(struct gen_seq){.window = window, .bitmap = g->rx.bitmaps + i * words};
 	g->rx.l2_bytes = g->l2_bytes;
 	g->tx.run_left = g->cfg.flow_run;
 	g->tx.left = g->cfg.packets ? g->cfg.packets : UINT64_MAX;
@@ -178,7 +178,7 @@ static uint64_t
 fresh_rearm(void)
 {
 	struct rte_mbuf m = {
-	    .data_off = RTE_PKTMBUF_HEADROOM, .nb_segs = 1, .port = RTE_MBUF_PORT_INVALID};
+		.data_off = RTE_PKTMBUF_HEADROOM, .nb_segs = 1, .port = RTE_MBUF_PORT_INVALID};
 	uint64_t rearm;
 
 	rte_mbuf_refcnt_set(&m, 1);
@@ -240,9 +240,10 @@ gen_set_rate(struct gen *g, struct gen_rate rate)
 {
 	if (gen_pace_check(rate) < 0)
 		return -EINVAL;
-	atomic_store_explicit(
-	    &g->rate, (uint64_t)rate.kind << RATE_VALUE_BITS | (uint64_t)(rate.value * RATE_SCALE),
-	    memory_order_relaxed);
+	atomic_store_explicit(&g->rate,
+			      (uint64_t)rate.kind << RATE_VALUE_BITS |
+				      (uint64_t)(rate.value * RATE_SCALE),
+			      memory_order_relaxed);
 	return 0;
 }
 
@@ -250,8 +251,8 @@ struct gen_rate
 gen_rate_decode(uint64_t word)
 {
 	return (struct gen_rate){
-	    .kind = (enum gen_rate_kind)(word >> RATE_VALUE_BITS),
-	    .value = (double)(word & ((1ULL << RATE_VALUE_BITS) - 1)) / RATE_SCALE,
+		.kind = (enum gen_rate_kind)(word >> RATE_VALUE_BITS),
+		.value = (double)(word & ((1ULL << RATE_VALUE_BITS) - 1)) / RATE_SCALE,
 	};
 }
 
@@ -259,14 +260,14 @@ void
 gen_stats_read(const struct gen *g, struct gen_stats *s)
 {
 	*s = (struct gen_stats){
-	    .rx_good = gen_counted(&g->rx.good),
-	    .rx_bytes = gen_counted(&g->rx.bytes),
-	    .rx_corrupted = gen_counted(&g->rx.corrupted),
-	    .rx_duplicate = gen_counted(&g->rx.duplicate),
-	    .rx_reordered = gen_counted(&g->rx.reordered),
-	    .rx_late = gen_counted(&g->rx.late),
-	    .rx_foreign = gen_counted(&g->rx.foreign),
-	    .rx_lost = gen_counted(&g->rx.lost),
+		.rx_good = gen_counted(&g->rx.good),
+		.rx_bytes = gen_counted(&g->rx.bytes),
+		.rx_corrupted = gen_counted(&g->rx.corrupted),
+		.rx_duplicate = gen_counted(&g->rx.duplicate),
+		.rx_reordered = gen_counted(&g->rx.reordered),
+		.rx_late = gen_counted(&g->rx.late),
+		.rx_foreign = gen_counted(&g->rx.foreign),
+		.rx_lost = gen_counted(&g->rx.lost),
 	};
 	s->tx_no_mbuf = gen_counted(&g->tx.no_mbuf);
 	s->tx_behind_ns = gen_counted(&g->tx.behind_ns);

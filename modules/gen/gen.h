@@ -90,10 +90,10 @@ struct gen_cfg {
 /** What has happened since gen_create(). */
 struct gen_stats {
 	uint64_t tx_packets;
-	uint64_t tx_bytes;   /**< of IP */
-	uint64_t tx_no_mbuf; /**< visits that found the pool empty */
-	uint64_t
-	    tx_behind_ns; /**< lag that was given up: the generator is the limit where this grows */
+	uint64_t tx_bytes;     /**< of IP */
+	uint64_t tx_no_mbuf;   /**< visits that found the pool empty */
+	uint64_t tx_behind_ns; /**< lag that was given up: the generator is the limit where this
+				  grows */
 
 	uint64_t rx_good;      /**< first arrivals, every byte as it was sent */
 	uint64_t rx_bytes;     /**< of IP, in good packets */

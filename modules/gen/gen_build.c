@@ -166,11 +166,11 @@ build(struct gen *g, struct rte_mbuf **pkts, uint16_t n, uint64_t now, bool ipv6
 		uint64_t seq = tx->seq[flow]++;
 		uint32_t variant = (uint32_t)(seq + flow) % GEN_VARIANTS * GEN_BLOCK;
 		struct gen_test t = {
-		    .flow = stream | flow,
-		    .seq = seq,
-		    .tx_ns = now,
-		    .ip_bytes = (uint16_t)bytes,
-		    .pattern = (uint16_t)(variant + payload_at - body_at),
+			.flow = stream | flow,
+			.seq = seq,
+			.tx_ns = now,
+			.ip_bytes = (uint16_t)bytes,
+			.pattern = (uint16_t)(variant + payload_at - body_at),
 		};
 		uint8_t *p;
 

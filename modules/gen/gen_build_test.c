@@ -269,15 +269,15 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(packets_are_valid_in_every_framing),
-	    cmocka_unit_test(imix_has_exact_proportions),
-	    cmocka_unit_test(ranges_are_evenly_spread),
-	    cmocka_unit_test(flows_differ_and_carry_their_marks),
-	    cmocka_unit_test(stale_mbufs_become_clean),
-	    cmocka_unit_test(rate_is_obeyed_and_changed),
-	    cmocka_unit_test(stops_after_the_wanted_number),
-	    cmocka_unit_test(empty_pool_loses_no_number),
-	    cmocka_unit_test(bad_configurations_say_why),
+		cmocka_unit_test(packets_are_valid_in_every_framing),
+		cmocka_unit_test(imix_has_exact_proportions),
+		cmocka_unit_test(ranges_are_evenly_spread),
+		cmocka_unit_test(flows_differ_and_carry_their_marks),
+		cmocka_unit_test(stale_mbufs_become_clean),
+		cmocka_unit_test(rate_is_obeyed_and_changed),
+		cmocka_unit_test(stops_after_the_wanted_number),
+		cmocka_unit_test(empty_pool_loses_no_number),
+		cmocka_unit_test(bad_configurations_say_why),
 	};
 
 	return cmocka_run_group_tests(tests, test_gen_start, NULL);

@@ -52,7 +52,7 @@ ip6_holds(const struct gen *g, const uint8_t *ip, uint32_t bytes, const struct g
 	return ip_get16(ip + 4) == upper && ip_get16(udp + 4) == upper && ip[6] == IP_PROTO_UDP &&
 	       memcmp(ip + 8, sent + 8, IP6_HDR_BYTES - 8 + 4) == 0 &&
 	       ip_sum_fold(gen_udp6_sum(g, f, upper, udp + UDP_HDR_BYTES, pattern) + checksum) ==
-		   0xffff &&
+		       0xffff &&
 	       /* What a router may change is under no checksum. */
 	       ip[0] >> 4 == 6 && (g->cfg.routed || (memcmp(ip, sent, 4) == 0 && ip[7] == sent[7]));
 }
@@ -152,7 +152,7 @@ judge(struct gen *g, const struct rte_mbuf *m, struct gen_test *t)
 	const uint8_t *p;
 
 	if (ip != m && ip_get16(rte_pktmbuf_mtod_offset(m, uint8_t *, ETH_HDR_BYTES - 2)) ==
-			   ip_eth_type(g->cfg.ipv6 ? 6 : 4)) {
+			       ip_eth_type(g->cfg.ipv6 ? 6 : 4)) {
 		m = ip;
 		len -= ETH_HDR_BYTES;
 		l2 = 0;
@@ -180,7 +180,7 @@ judge_replay(const struct gen *g, const struct rte_mbuf *m, struct gen_test *t)
 	uint8_t copy[ETH_HDR_BYTES];
 	uint32_t at = 0, bytes, crc = 0;
 	const uint8_t *p =
-	    m->pkt_len < sizeof(copy) ? NULL : rte_pktmbuf_read(m, 0, sizeof(copy), copy);
+		m->pkt_len < sizeof(copy) ? NULL : rte_pktmbuf_read(m, 0, sizeof(copy), copy);
 
 	if (p == NULL)
 		return GEN_FOREIGN;
@@ -198,8 +198,8 @@ judge_replay(const struct gen *g, const struct rte_mbuf *m, struct gen_test *t)
 	*t = (struct gen_test){.ip_bytes = (uint16_t)bytes};
 	return gen_replay_find(&g->replay, gen_replay_key(bytes, crc), g->rx.seqs[0].next,
 			       &t->seq) < 0
-		   ? GEN_CORRUPTED
-		   : GEN_OURS;
+		       ? GEN_CORRUPTED
+		       : GEN_OURS;
 }
 
 static inline void

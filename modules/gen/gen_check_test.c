@@ -77,7 +77,7 @@ chains_are_verified_wherever_they_are_cut(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		struct gen_cfg c = {
-		    .ipv6 = i & 1, .ethernet = i & 2, .sizes = {{200, 200, 1}}, .nb_sizes = 1};
+			.ipv6 = i & 1, .ethernet = i & 2, .sizes = {{200, 200, 1}}, .nb_sizes = 1};
 		struct gen *g = test_gen(&c);
 
 		for (uint16_t at = 0; at <= 200; at++) {
@@ -265,16 +265,16 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(any_single_changed_byte_is_found),
-	    cmocka_unit_test(chains_are_verified_wherever_they_are_cut),
-	    cmocka_unit_test(indirect_packets_are_verified_in_place),
-	    cmocka_unit_test(ethernet_may_be_a_segment_of_its_own),
-	    cmocka_unit_test(framing_of_arrivals_may_differ),
-	    cmocka_unit_test(cut_and_lengthened_packets_are_corrupted),
-	    cmocka_unit_test(strangers_are_foreign),
-	    cmocka_unit_test(router_may_change_hop_limit_and_dscp),
-	    cmocka_unit_test(loss_order_and_duplicates_are_counted),
-	    cmocka_unit_test(latency_is_from_send_to_arrival),
+		cmocka_unit_test(any_single_changed_byte_is_found),
+		cmocka_unit_test(chains_are_verified_wherever_they_are_cut),
+		cmocka_unit_test(indirect_packets_are_verified_in_place),
+		cmocka_unit_test(ethernet_may_be_a_segment_of_its_own),
+		cmocka_unit_test(framing_of_arrivals_may_differ),
+		cmocka_unit_test(cut_and_lengthened_packets_are_corrupted),
+		cmocka_unit_test(strangers_are_foreign),
+		cmocka_unit_test(router_may_change_hop_limit_and_dscp),
+		cmocka_unit_test(loss_order_and_duplicates_are_counted),
+		cmocka_unit_test(latency_is_from_send_to_arrival),
 	};
 
 	return cmocka_run_group_tests(tests, test_gen_start, NULL);

@@ -132,9 +132,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(shared_buffers_go_when_the_last_piece_goes),
-	    cmocka_unit_test(plain_and_kept_packets),
-	    cmocka_unit_test(more_pools_than_batches),
+		cmocka_unit_test(shared_buffers_go_when_the_last_piece_goes),
+		cmocka_unit_test(plain_and_kept_packets),
+		cmocka_unit_test(more_pools_than_batches),
 	};
 
 	return cmocka_run_group_tests(tests, start, NULL);

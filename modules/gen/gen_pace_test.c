@@ -138,13 +138,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(packet_rate_is_exact),
-	    cmocka_unit_test(bit_rate_is_exact_for_any_size),
-	    cmocka_unit_test(pause_is_not_made_good_beyond_the_limit),
-	    cmocka_unit_test(slowest_rate_does_not_overflow),
-	    cmocka_unit_test(refund_undoes_spend),
-	    cmocka_unit_test(unlimited_is_always_due),
-	    cmocka_unit_test(out_of_range_rates_are_refused),
+		cmocka_unit_test(packet_rate_is_exact),
+		cmocka_unit_test(bit_rate_is_exact_for_any_size),
+		cmocka_unit_test(pause_is_not_made_good_beyond_the_limit),
+		cmocka_unit_test(slowest_rate_does_not_overflow),
+		cmocka_unit_test(refund_undoes_spend),
+		cmocka_unit_test(unlimited_is_always_due),
+		cmocka_unit_test(out_of_range_rates_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,8 +36,8 @@ ip_offset(int link, const uint8_t *p, uint32_t len)
 	if (len < type_at + 2)
 		return -1;
 	return ip_get16(p + type_at) == ETH_TYPE_IP4 || ip_get16(p + type_at) == ETH_TYPE_IP6
-		   ? (int)type_at + 2
-		   : -1;
+		       ? (int)type_at + 2
+		       : -1;
 }
 
 /**
@@ -95,7 +95,8 @@ load_packets(struct gen_replay *r, pcap_t *file, uint16_t max_bytes)
 	while ((rc = pcap_next_ex(file, &hdr, &p)) == 1) {
 		int offset = ip_offset(pcap_datalink(file), p, hdr->caplen);
 		uint32_t bytes =
-		    offset < 0 ? 0 : ip_packet_bytes(p + offset, hdr->caplen - (uint32_t)offset);
+			offset < 0 ? 0
+				   : ip_packet_bytes(p + offset, hdr->caplen - (uint32_t)offset);
 
 		if (bytes == 0 || bytes > max_bytes) {
 			r->nb_skipped++;
@@ -107,7 +108,7 @@ load_packets(struct gen_replay *r, pcap_t *file, uint16_t max_bytes)
 		r->at[r->nb_packets] = used;
 		r->sizes[r->nb_packets] = (uint16_t)bytes;
 		r->keys[r->nb_packets] =
-		    gen_replay_key(bytes, gen_replay_crc(0, p + offset, bytes));
+			gen_replay_key(bytes, gen_replay_crc(0, p + offset, bytes));
 		r->nb_packets++;
 		used += bytes;
 	}

@@ -72,8 +72,8 @@ capture_comes_out_as_it_is(void **state)
 			for (unsigned i = 0; i < PACKETS; i++) {
 				assert_int_equal(pkts[i]->pkt_len, 41 + i * 4 + ethernet * 14);
 				assert_memory_equal(
-				    rte_pktmbuf_mtod_offset(pkts[i], void *, ethernet * 14),
-				    g->replay.bytes + g->replay.at[i], 41 + i * 4);
+					rte_pktmbuf_mtod_offset(pkts[i], void *, ethernet * 14),
+					g->replay.bytes + g->replay.at[i], 41 + i * 4);
 			}
 			test_take_good(g, PACKETS, 2);
 		}
@@ -173,10 +173,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(capture_comes_out_as_it_is),
-	    cmocka_unit_test(changed_and_lost_packets_are_noticed),
-	    cmocka_unit_test(chained_packets_match_too),
-	    cmocka_unit_test(useless_files_are_refused),
+		cmocka_unit_test(capture_comes_out_as_it_is),
+		cmocka_unit_test(changed_and_lost_packets_are_noticed),
+		cmocka_unit_test(chained_packets_match_too),
+		cmocka_unit_test(useless_files_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, start, finish);

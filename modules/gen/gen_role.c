@@ -119,15 +119,15 @@ role_report(const void *obj, double seconds, FILE *f, bool json)
 			", \"good_bytes\": %" PRIu64 ", \"gbps\": %.3f, \"lost\": %" PRIu64
 			", \"corrupted\": %" PRIu64 ", \"duplicated\": %" PRIu64
 			", \"reordered\": %" PRIu64 ", \"foreign\": %" PRIu64 "}",
-			g->cfg.name, s.tx_packets, s.rx_good, s.rx_bytes, gbps, lost(&s), s.rx_corrupted,
-			s.rx_duplicate, s.rx_reordered, s.rx_foreign);
+			g->cfg.name, s.tx_packets, s.rx_good, s.rx_bytes, gbps, lost(&s),
+			s.rx_corrupted, s.rx_duplicate, s.rx_reordered, s.rx_foreign);
 	else
 		fprintf(f,
 			"%s: sent %" PRIu64 " packets, %" PRIu64
 			" came back good (%.3f Gbps of IP), lost %" PRIu64 ", corrupted %" PRIu64
 			", duplicated %" PRIu64 ", reordered %" PRIu64 "\n",
-			g->cfg.name, s.tx_packets, s.rx_good, gbps, lost(&s),
-			s.rx_corrupted, s.rx_duplicate, s.rx_reordered);
+			g->cfg.name, s.tx_packets, s.rx_good, gbps, lost(&s), s.rx_corrupted,
+			s.rx_duplicate, s.rx_reordered);
 }
 
 static void
@@ -137,13 +137,13 @@ role_destroy(void *obj)
 }
 
 static const struct ap_role_type gen_role = {
-    .kind = "gen",
-    .count = role_count,
-    .plan = role_plan,
-    .build = role_build,
-    .quiesce = role_quiesce,
-    .report = role_report,
-    .destroy = role_destroy,
+	.kind = "gen",
+	.count = role_count,
+	.plan = role_plan,
+	.build = role_build,
+	.quiesce = role_quiesce,
+	.report = role_report,
+	.destroy = role_destroy,
 };
 
 AP_ROLE_REGISTER(gen_role)

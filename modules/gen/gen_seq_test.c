@@ -132,12 +132,12 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test_setup(in_order_leaves_nothing_missing, fresh),
-	    cmocka_unit_test_setup(gap_then_late_arrivals, fresh),
-	    cmocka_unit_test_setup(first_packets_can_be_lost, fresh),
-	    cmocka_unit_test_setup(window_forgets, fresh),
-	    cmocka_unit_test_setup(gap_wider_than_the_window, fresh),
-	    cmocka_unit_test_setup(random_order_matches_the_model, fresh),
+		cmocka_unit_test_setup(in_order_leaves_nothing_missing, fresh),
+		cmocka_unit_test_setup(gap_then_late_arrivals, fresh),
+		cmocka_unit_test_setup(first_packets_can_be_lost, fresh),
+		cmocka_unit_test_setup(window_forgets, fresh),
+		cmocka_unit_test_setup(gap_wider_than_the_window, fresh),
+		cmocka_unit_test_setup(random_order_matches_the_model, fresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

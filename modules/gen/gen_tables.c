@@ -27,8 +27,8 @@ gen_pattern_init(struct gen *g)
 
 	g->check_seed = (uint32_t)random_next(&state);
 	g->pattern = rte_malloc("gen_pattern", GEN_PATTERN_BYTES + GEN_BLOCK, RTE_CACHE_LINE_SIZE);
-	g->pattern_sums =
-	    rte_malloc("gen_sums", (GEN_PATTERN_BYTES / 2 + 1) * sizeof(sum), RTE_CACHE_LINE_SIZE);
+	g->pattern_sums = rte_malloc("gen_sums", (GEN_PATTERN_BYTES / 2 + 1) * sizeof(sum),
+				     RTE_CACHE_LINE_SIZE);
 	if (g->pattern == NULL || g->pattern_sums == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < GEN_PATTERN_BYTES + GEN_BLOCK; i += sizeof(state)) {
@@ -60,13 +60,13 @@ flow_init(const struct gen *g, struct gen_flow *f, uint32_t i)
 {
 	const struct gen_cfg *c = &g->cfg;
 	struct ip_hdr ip = {
-	    .version = c->ipv6 ? 6 : 4,
-	    .proto = IP_PROTO_UDP,
-	    .dscp = c->nb_dscps ? c->dscps[i % c->nb_dscps] : 0,
-	    .ttl = 64,
-	    /* An atomic datagram (RFC 6864): the Identification means nothing and stays 0. */
-	    .dont_fragment = true,
-	    .bytes = g->ip_bytes,
+		.version = c->ipv6 ? 6 : 4,
+		.proto = IP_PROTO_UDP,
+		.dscp = c->nb_dscps ? c->dscps[i % c->nb_dscps] : 0,
+		.ttl = 64,
+		/* An atomic datagram (RFC 6864): the Identification means nothing and stays 0. */
+		.dont_fragment = true,
+		.bytes = g->ip_bytes,
 	};
 	struct udp_hdr udp = {.src_port = (uint16_t)(c->src_port + i / c->addresses),
 			      .dst_port = c->dst_port};
@@ -135,8 +135,8 @@ gen_sizes_init(struct gen *g)
 		uint32_t samples = s->weight * repeat;
 
 		for (uint32_t k = 0; k < samples; k++)
-			g->size_table[n++] =
-			    (uint16_t)(s->min + (s->max - s->min) * k / RTE_MAX(samples - 1, 1u));
+			g->size_table[n++] = (uint16_t)(s->min + (s->max - s->min) * k /
+									 RTE_MAX(samples - 1, 1u));
 	}
 	shuffle(g->size_table, n, c->seed);
 	g->tx.sizes = g->size_table;

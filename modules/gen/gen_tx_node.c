@@ -17,7 +17,7 @@ enum {
 };
 
 static const char *const edges[] = {
-    [EDGE_PORT] = "port",
+	[EDGE_PORT] = "port",
 };
 
 static uint16_t
@@ -60,12 +60,12 @@ init(struct ap_node *n)
 }
 
 static const struct ap_node_type gen_tx = {
-    .name = "gen_tx",
-    .help = "makes test packets, or replays a capture, at a rate",
-    .source = true,
-    .process = process,
-    .edges = edges,
-    .nb_edges = RTE_DIM(edges),
-    .init = init,
+	.name = "gen_tx",
+	.help = "makes test packets, or replays a capture, at a rate",
+	.source = true,
+	.process = process,
+	.edges = edges,
+	.nb_edges = RTE_DIM(edges),
+	.init = init,
 };
 AP_NODE_REGISTER(gen_tx);

@@ -17,8 +17,8 @@ enum {
 };
 
 static const char *const drops[] = {
-    [DROP_CORRUPTED] = "corrupted",
-    [DROP_FOREIGN] = "foreign",
+	[DROP_CORRUPTED] = "corrupted",
+	[DROP_FOREIGN] = "foreign",
 };
 
 static uint16_t
@@ -51,11 +51,11 @@ init(struct ap_node *n)
 }
 
 static const struct ap_node_type gen_verify_type = {
-    .name = "gen_verify",
-    .help = "checks every byte, the order and the delay of test packets",
-    .process = process,
-    .drops = drops,
-    .nb_drops = RTE_DIM(drops),
-    .init = init,
+	.name = "gen_verify",
+	.help = "checks every byte, the order and the delay of test packets",
+	.process = process,
+	.drops = drops,
+	.nb_drops = RTE_DIM(drops),
+	.init = init,
 };
 AP_NODE_REGISTER(gen_verify_type);

@@ -117,8 +117,8 @@ gen_same(const uint8_t *a, const uint8_t *b, uint32_t len)
 	for (uint32_t i = 0; i < len - GEN_BLOCK; i += GEN_BLOCK)
 		differ |= *(const gen_block *)(a + i) ^ *(const gen_block *)(b + i);
 	/* The last block ends with the data and may overlap the one before. */
-	differ |=
-	    *(const gen_block *)(a + len - GEN_BLOCK) ^ *(const gen_block *)(b + len - GEN_BLOCK);
+	differ |= *(const gen_block *)(a + len - GEN_BLOCK) ^
+		  *(const gen_block *)(b + len - GEN_BLOCK);
 	for (unsigned i = 0; i < GEN_BLOCK / sizeof(uint64_t); i++)
 		any |= differ[i];
 	return any == 0;

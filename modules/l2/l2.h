@@ -32,7 +32,8 @@ struct mac_rx;
 struct fapi_tx;
 struct fapi_rx;
 
-/** Direction of a PDU on the air: BEARER/DIRECTION of TS 33.501 annex D, LCID tables of TS 38.321. */
+/** Direction of a PDU on the air: BEARER/DIRECTION of TS 33.501 annex D, LCID tables of TS 38.321.
+ */
 enum l2_direction {
 	L2_UPLINK = 0,
 	L2_DOWNLINK = 1,
@@ -41,8 +42,9 @@ enum l2_direction {
 /** mbuf pools; all thread-safe. */
 struct l2_pools {
 	struct rte_mempool *user; /**< port pool toward the user network */
-	struct rte_mempool *phy; /**< port pool toward the PHY: one whole frame each */
-	struct rte_mempool *proto; /**< protocol pool: user packets (uplink), TB fragments (downlink) */
+	struct rte_mempool *phy;  /**< port pool toward the PHY: one whole frame each */
+	struct rte_mempool
+		*proto; /**< protocol pool: user packets (uplink), TB fragments (downlink) */
 	struct rte_mempool *hdr; /**< header-only segments: 128 B room behind 128 B headroom */
 	struct rte_mempool *ind; /**< indirect mbufs, no data room */
 };
@@ -51,7 +53,8 @@ struct l2 {
 	uint32_t nb_bearers;
 	uint32_t nb_carriers;
 	enum l2_direction tx_direction; /**< UE: uplink; gNB: downlink */
-	enum l2_direction rx_direction; /**< UE: downlink; in a loopback uplink, for it plays the gNB's receiver */
+	enum l2_direction rx_direction; /**< UE: downlink; in a loopback uplink, for it plays the
+					   gNB's receiver */
 	struct l2_pools pools;
 
 	struct sdap *sdap; /**< mapping both ways, one; tx part and rx part are apart inside */
@@ -61,8 +64,8 @@ struct l2 {
 	struct fapi_tx *fapi_tx; /**< [nb_carriers] owner: the fapi_tx node of the carrier */
 
 	struct fapi_rx *fapi_rx; /**< owner: fapi_rx node */
-	struct mac_rx *mac_rx; /**< owner: mac_demux node */
-	struct rlc_rx *rlc_rx; /**< [nb_bearers] owner: rlc_rx node */
+	struct mac_rx *mac_rx;   /**< owner: mac_demux node */
+	struct rlc_rx *rlc_rx;   /**< [nb_bearers] owner: rlc_rx node */
 	struct pdcp_rx *pdcp_rx; /**< [nb_bearers] owner: pdcp_rx node */
 
 	struct slot_box slots; /**< fapi_rx → mac_slot */

@@ -20,15 +20,15 @@
 
 struct slot_grant {
 	uint64_t enter_ns; /**< when the indication reached the role */
-	uint16_t sfn; /**< 0..1023 */
-	uint16_t slot; /**< 0..159 */
+	uint16_t sfn;      /**< 0..1023 */
+	uint16_t slot;     /**< 0..159 */
 	uint16_t rnti;
 	uint32_t tb_bytes[SLOT_CARRIERS_MAX]; /**< granted TB size per carrier, 0: no grant */
 };
 
 struct slot_box {
 	_Atomic uint32_t head __rte_cache_aligned; /* fapi_rx: rw */
-	uint64_t missed; /* fapi_rx: rw */
+	uint64_t missed;                           /* fapi_rx: rw */
 	_Atomic uint32_t tail __rte_cache_aligned; /* mac_slot: rw */
 	struct slot_grant slots[SLOT_BOX_SIZE];
 };

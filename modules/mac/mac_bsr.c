@@ -121,7 +121,7 @@ by_priority(const struct mac_tx *tx, uint8_t lcgs, uint8_t order[MAC_LCGS])
 		if (!(lcgs & 1 << lcg) || waiting(&tx->lcs[j]) == 0)
 			continue;
 		order[nb++] = lcg;
-		lcgs &= (uint8_t)~(1 << lcg);
+		lcgs &= (uint8_t) ~(1 << lcg);
 	}
 	return nb;
 }
@@ -131,7 +131,7 @@ write_bsr(struct mac_tx *tx, struct mac_bsr *b, uint8_t *p, uint32_t room, uint6
 {
 	bool is_short = b->lcid == MAC_UL_SHORT_BSR || b->lcid == MAC_UL_SHORT_TRUNCATED_BSR;
 	bool truncated =
-	    b->lcid == MAC_UL_SHORT_TRUNCATED_BSR || b->lcid == MAC_UL_LONG_TRUNCATED_BSR;
+		b->lcid == MAC_UL_SHORT_TRUNCATED_BSR || b->lcid == MAC_UL_LONG_TRUNCATED_BSR;
 	uint8_t payload[MAC_BSR_BYTES_MAX];
 	int len;
 
@@ -145,7 +145,8 @@ write_bsr(struct mac_tx *tx, struct mac_bsr *b, uint8_t *p, uint32_t room, uint6
 		len = mac_ce_put(p, room, MAC_UL_SCH, b->lcid, payload, (size_t)len);
 	if (len < 0)
 		return 0;
-	/* "start or restart periodicBSR-Timer, except when all the generated BSRs are … Truncated" */
+	/* "start or restart periodicBSR-Timer, except when all the generated BSRs are … Truncated"
+	 */
 	if (!truncated && tx->periodicBSR_ms)
 		tx->periodic_ns = now_ns + tx->periodicBSR_ms * AP_NS_PER_MS;
 	return (uint32_t)len;

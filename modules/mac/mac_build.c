@@ -8,8 +8,8 @@
 #define FRAGMENT_BYTES_MAX 65000 /* data_len of one mbuf, with headers to come */
 
 int
-mac_build_init(struct mac_build *b, const struct mac_build_cfg *cfg,
-	       const struct l2_pools *pools, uint8_t carrier)
+mac_build_init(struct mac_build *b, const struct mac_build_cfg *cfg, const struct l2_pools *pools,
+	       uint8_t carrier)
 {
 	uint32_t room = rte_pktmbuf_data_room_size(pools->phy);
 
@@ -19,12 +19,12 @@ mac_build_init(struct mac_build *b, const struct mac_build_cfg *cfg,
 	if (cfg->strategy != MAC_SCATTER && room < RTE_PKTMBUF_HEADROOM + cfg->fragment_bytes)
 		return -EINVAL;
 	*b = (struct mac_build){
-	    .cfg = *cfg,
-	    .carrier = carrier,
-	    .hdr = pools->hdr,
-	    .ind = pools->ind,
-	    .phy = pools->phy,
-	    .oldest_ns = UINT64_MAX,
+		.cfg = *cfg,
+		.carrier = carrier,
+		.hdr = pools->hdr,
+		.ind = pools->ind,
+		.phy = pools->phy,
+		.oldest_ns = UINT64_MAX,
 	};
 	b->zero = mac_build_zero_create(cfg->fragment_bytes);
 	return b->zero ? 0 : -ENOMEM;
@@ -70,16 +70,17 @@ mac_build_emit(struct mac_build *b, struct mac_build_run *run)
 	bool last = b->tb_at + b->open_bytes == b->tb_bytes;
 
 	*ap_meta(m) = (struct ap_meta){
-	    .carrier = b->carrier,
-	    .flags = (uint8_t)((b->tb_at == 0 ? AP_M_FRAG_FIRST : 0) | (last ? AP_M_FRAG_LAST : 0) |
-			       (b->oldest_ns != UINT64_MAX ? AP_M_TIMED : 0)),
+		.carrier = b->carrier,
+		.flags = (uint8_t)((b->tb_at == 0 ? AP_M_FRAG_FIRST : 0) |
+				   (last ? AP_M_FRAG_LAST : 0) |
+				   (b->oldest_ns != UINT64_MAX ? AP_M_TIMED : 0)),
 	};
 	*ap_ext(m) = (struct ap_ext){
-	    .enter_ns = b->oldest_ns,
-	    .tb_bytes = b->tb_bytes,
-	    .tb_offset = b->tb_at,
-	    .sfn = b->sfn,
-	    .slot = b->slot,
+		.enter_ns = b->oldest_ns,
+		.tb_bytes = b->tb_bytes,
+		.tb_offset = b->tb_at,
+		.sfn = b->sfn,
+		.slot = b->slot,
 	};
 	b->tb_at += b->open_bytes;
 	b->oldest_ns = UINT64_MAX;

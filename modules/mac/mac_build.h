@@ -34,15 +34,15 @@ struct mac_build_cfg {
 };
 
 enum mac_build_drop {
-	MAC_BUILD_NO_MBUF, /**< a pool ran dry; the TB is abandoned */
+	MAC_BUILD_NO_MBUF,   /**< a pool ran dry; the TB is abandoned */
 	MAC_BUILD_ABANDONED, /**< PDU of an abandoned TB */
-	MAC_BUILD_NO_TB, /**< PDU or end mark outside a TB */
-	MAC_BUILD_NO_END, /**< unfinished fragment of a TB whose end mark never came */
-	MAC_BUILD_OVERRUN, /**< more data than the TB holds; the TB is abandoned */
-	MAC_BUILD_TB_SIZE, /**< start mark of an empty TB, or one of more than 128 fragments */
-	MAC_BUILD_BAD_PDU, /**< RLC PDU of 0 or more than 65535 B */
-	MAC_BUILD_BAD_MARK, /**< mark shorter than it says */
-	MAC_BUILD_OUT_FULL, /**< more fragments in a visit than its caller has room for */
+	MAC_BUILD_NO_TB,     /**< PDU or end mark outside a TB */
+	MAC_BUILD_NO_END,    /**< unfinished fragment of a TB whose end mark never came */
+	MAC_BUILD_OVERRUN,   /**< more data than the TB holds; the TB is abandoned */
+	MAC_BUILD_TB_SIZE,   /**< start mark of an empty TB, or one of more than 128 fragments */
+	MAC_BUILD_BAD_PDU,   /**< RLC PDU of 0 or more than 65535 B */
+	MAC_BUILD_BAD_MARK,  /**< mark shorter than it says */
+	MAC_BUILD_OUT_FULL,  /**< more fragments in a visit than its caller has room for */
 	MAC_BUILD_DROPS,
 };
 
@@ -51,9 +51,9 @@ struct mac_build_run {
 	struct rte_mbuf **out;
 	uint32_t max; /**< fragments `out` has room for */
 	uint32_t nb_out;
-	uint32_t made; /**< fragments made, also those dropped unfinished */
+	uint32_t made;           /**< fragments made, also those dropped unfinished */
 	enum mac_build_drop why; /**< reason of a failed operation, MAC_BUILD_NO_MBUF unless set */
-	uint32_t in_drops; /**< input mbufs among the drops; all others were used */
+	uint32_t in_drops;       /**< input mbufs among the drops; all others were used */
 	uint32_t drops[MAC_BUILD_DROPS];
 };
 
@@ -67,13 +67,14 @@ struct mac_build_zero;
 
 struct mac_build {
 	/* the open fragment */
-	uint32_t room; /**< bytes it can still take; 0 when none is open */
+	uint32_t room;       /**< bytes it can still take; 0 when none is open */
 	uint32_t open_bytes; /**< its size when complete */
 	struct rte_mbuf *head;
-	struct rte_mbuf **link; /**< scatter: where the next segment hangs; the tail is kept, never searched */
-	uint8_t *dst; /**< gather: where the next byte goes */
-	uint32_t segs; /**< scatter: segments linked */
-	uint64_t oldest_ns; /**< oldest timed SDU in it, UINT64_MAX: none */
+	struct rte_mbuf **link; /**< scatter: where the next segment hangs; the tail is kept, never
+				   searched */
+	uint8_t *dst;           /**< gather: where the next byte goes */
+	uint32_t segs;          /**< scatter: segments linked */
+	uint64_t oldest_ns;     /**< oldest timed SDU in it, UINT64_MAX: none */
 	/* the TB */
 	enum mac_build_state state;
 	uint32_t tb_bytes;
@@ -86,7 +87,8 @@ struct mac_build {
 	struct rte_mempool *hdr;
 	struct rte_mempool *ind;
 	struct rte_mempool *phy;
-	struct mac_build_zero *zero; /**< read-only padding bytes that outlive this object if in use */
+	struct mac_build_zero
+		*zero; /**< read-only padding bytes that outlive this object if in use */
 };
 
 /** Control thread. @return 0, -EINVAL (sizes; phy room below fragment_bytes) or -ENOMEM. */

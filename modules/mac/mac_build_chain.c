@@ -87,35 +87,33 @@ scheme2_pad(struct mac_build *b, uint32_t bytes, struct mac_build_run *run)
 }
 
 static const struct mac_build_ops scheme1_ops = {
-    .open = chain_open,
-    .whole = scheme1_whole,
-    .across = scheme1_across,
-    .ce = scheme1_ce,
-    .pad = scheme1_pad,
-    .close = chain_close,
-    .data_lines = 1,
+	.open = chain_open,
+	.whole = scheme1_whole,
+	.across = scheme1_across,
+	.ce = scheme1_ce,
+	.pad = scheme1_pad,
+	.close = chain_close,
+	.data_lines = 1,
 };
 
 static const struct mac_build_ops scheme2_ops = {
-    .open = chain_open,
-    .whole = scheme2_whole,
-    .across = scheme2_across,
-    .ce = scheme2_ce,
-    .pad = scheme2_pad,
-    .close = chain_close,
-    .data_lines = 1,
+	.open = chain_open,
+	.whole = scheme2_whole,
+	.across = scheme2_across,
+	.ce = scheme2_ce,
+	.pad = scheme2_pad,
+	.close = chain_close,
+	.data_lines = 1,
 };
 
 void
-mac_build_scheme1(struct mac_build *b, struct rte_mbuf **in, uint16_t nb,
-		  struct mac_build_run *run)
+mac_build_scheme1(struct mac_build *b, struct rte_mbuf **in, uint16_t nb, struct mac_build_run *run)
 {
 	mac_build_walk(b, in, nb, run, &scheme1_ops);
 }
 
 void
-mac_build_scheme2(struct mac_build *b, struct rte_mbuf **in, uint16_t nb,
-		  struct mac_build_run *run)
+mac_build_scheme2(struct mac_build *b, struct rte_mbuf **in, uint16_t nb, struct mac_build_run *run)
 {
 	mac_build_walk(b, in, nb, run, &scheme2_ops);
 }

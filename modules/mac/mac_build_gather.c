@@ -140,20 +140,19 @@ gather_pad(struct mac_build *b, uint32_t bytes, struct mac_build_run *run)
 }
 
 static const struct mac_build_ops gather_ops = {
-    .run = gather_run,
-    .copies = true,
-    .open = gather_open,
-    .whole = gather_whole,
-    .across = gather_across,
-    .ce = gather_ce,
-    .pad = gather_pad,
-    .close = gather_close,
-    .data_lines = 2,
+	.run = gather_run,
+	.copies = true,
+	.open = gather_open,
+	.whole = gather_whole,
+	.across = gather_across,
+	.ce = gather_ce,
+	.pad = gather_pad,
+	.close = gather_close,
+	.data_lines = 2,
 };
 
 void
-mac_build_gather(struct mac_build *b, struct rte_mbuf **in, uint16_t nb,
-		 struct mac_build_run *run)
+mac_build_gather(struct mac_build *b, struct rte_mbuf **in, uint16_t nb, struct mac_build_run *run)
 {
 	mac_build_walk(b, in, nb, run, &gather_ops);
 }

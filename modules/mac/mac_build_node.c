@@ -12,15 +12,11 @@ enum { EDGE_FRAGMENTS };
 static const char *const edges[] = {[EDGE_FRAGMENTS] = "fragments"};
 
 static const char *const drops[] = {
-    [MAC_BUILD_NO_MBUF] = "no_mbuf",
-    [MAC_BUILD_ABANDONED] = "tb_abandoned",
-    [MAC_BUILD_NO_TB] = "outside_tb",
-    [MAC_BUILD_NO_END] = "tb_without_end",
-    [MAC_BUILD_OVERRUN] = "tb_overrun",
-    [MAC_BUILD_TB_SIZE] = "tb_size",
-    [MAC_BUILD_BAD_PDU] = "bad_pdu",
-    [MAC_BUILD_BAD_MARK] = "bad_mark",
-    [MAC_BUILD_OUT_FULL] = "out_full",
+	[MAC_BUILD_NO_MBUF] = "no_mbuf",    [MAC_BUILD_ABANDONED] = "tb_abandoned",
+	[MAC_BUILD_NO_TB] = "outside_tb",   [MAC_BUILD_NO_END] = "tb_without_end",
+	[MAC_BUILD_OVERRUN] = "tb_overrun", [MAC_BUILD_TB_SIZE] = "tb_size",
+	[MAC_BUILD_BAD_PDU] = "bad_pdu",    [MAC_BUILD_BAD_MARK] = "bad_mark",
+	[MAC_BUILD_OUT_FULL] = "out_full",
 };
 _Static_assert(RTE_DIM(drops) == MAC_BUILD_DROPS, "every reason has a name");
 
@@ -61,17 +57,17 @@ mac_build_node_fini(struct ap_node *n)
 }
 
 static const struct ap_node_type mac_build_type = {
-    .name = "mac_build",
-    .help = "multiplexes RLC PDUs, CEs and padding into TB fragments of one carrier",
-    .process = mac_build_process,
-    .edges = edges,
-    .nb_edges = RTE_DIM(edges),
-    .drops = drops,
-    .nb_drops = RTE_DIM(drops),
-    .priv_size = sizeof(struct mac_build),
-    .amplification = MAC_BUILD_FRAGS_MAX,
-    .init = mac_build_node_init,
-    .fini = mac_build_node_fini,
+	.name = "mac_build",
+	.help = "multiplexes RLC PDUs, CEs and padding into TB fragments of one carrier",
+	.process = mac_build_process,
+	.edges = edges,
+	.nb_edges = RTE_DIM(edges),
+	.drops = drops,
+	.nb_drops = RTE_DIM(drops),
+	.priv_size = sizeof(struct mac_build),
+	.amplification = MAC_BUILD_FRAGS_MAX,
+	.init = mac_build_node_init,
+	.fini = mac_build_node_fini,
 };
 
 AP_NODE_REGISTER(mac_build_type);

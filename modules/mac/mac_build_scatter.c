@@ -88,19 +88,18 @@ scatter_pad(struct mac_build *b, uint32_t bytes, struct mac_build_run *run)
 }
 
 static const struct mac_build_ops scatter_ops = {
-    .run = scatter_run,
-    .open = scatter_open,
-    .whole = scatter_whole,
-    .across = scatter_across,
-    .ce = scatter_ce,
-    .pad = scatter_pad,
-    .close = scatter_close,
-    .data_lines = 1, /* the subheader is written before the data */
+	.run = scatter_run,
+	.open = scatter_open,
+	.whole = scatter_whole,
+	.across = scatter_across,
+	.ce = scatter_ce,
+	.pad = scatter_pad,
+	.close = scatter_close,
+	.data_lines = 1, /* the subheader is written before the data */
 };
 
 void
-mac_build_scatter(struct mac_build *b, struct rte_mbuf **in, uint16_t nb,
-		  struct mac_build_run *run)
+mac_build_scatter(struct mac_build *b, struct rte_mbuf **in, uint16_t nb, struct mac_build_run *run)
 {
 	mac_build_walk(b, in, nb, run, &scatter_ops);
 }

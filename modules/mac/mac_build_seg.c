@@ -23,7 +23,7 @@ struct mac_build_zero *
 mac_build_zero_create(uint32_t bytes)
 {
 	struct mac_build_zero *z =
-	    rte_zmalloc("mac_padding", sizeof(*z) + 1 + bytes, RTE_CACHE_LINE_SIZE);
+		rte_zmalloc("mac_padding", sizeof(*z) + 1 + bytes, RTE_CACHE_LINE_SIZE);
 
 	if (z == NULL)
 		return NULL;
@@ -50,7 +50,8 @@ mac_build_zero_take(struct mac_build *b, struct rte_mbuf **segs, unsigned n)
 
 	if (rte_mempool_get_bulk(b->ind, (void **)segs, n))
 		return false;
-	/* They come from the core that freed the last TBs: both lines of all are fetched at once. */
+	/* They come from the core that freed the last TBs: both lines of all are fetched at once.
+	 */
 	for (unsigned i = 0; i < n; i++) {
 		rte_prefetch0(segs[i]);
 		rte_mbuf_prefetch_part2(segs[i]);

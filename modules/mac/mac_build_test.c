@@ -51,7 +51,7 @@ mark(uint8_t flag, uint32_t tb_bytes, const void *ce, uint8_t ce_bytes)
 {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pools.hdr);
 	struct mac_tb_mark *k =
-	    (struct mac_tb_mark *)(void *)rte_pktmbuf_append(m, mac_tb_mark_bytes(ce_bytes));
+		(struct mac_tb_mark *)(void *)rte_pktmbuf_append(m, mac_tb_mark_bytes(ce_bytes));
 
 	*k = (struct mac_tb_mark){.tb_bytes = tb_bytes, .sfn = 5, .slot = 7, .ce_bytes = ce_bytes};
 	memcpy(k->ce, ce, ce_bytes);
@@ -362,9 +362,12 @@ full_output(void **state)
 {
 	struct mac_build b = builder(MAC_SCATTER, 100);
 	struct mac_build_run run = {.out = out, .max = 1};
-	struct rte_mbuf *in[] = {mark(AP_M_TB_START, 300, "", 0), pdu(150, 4, 0, 1),
-				 pdu(40, 4, 0, 1), pdu(40, 4, 0, 1),
-				 pdu(10, 4, 0, 1), mark(AP_M_TB_END, 300, "", 0)};
+	struct rte_mbuf *in[] = {mark(AP_M_TB_START, 300, "", 0),
+				 pdu(150, 4, 0, 1),
+				 pdu(40, 4, 0, 1),
+				 pdu(40, 4, 0, 1),
+				 pdu(10, 4, 0, 1),
+				 mark(AP_M_TB_END, 300, "", 0)};
 
 	(void)state;
 	mac_build(&b, in, 6, &run);

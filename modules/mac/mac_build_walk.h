@@ -43,7 +43,7 @@ struct mac_build_ops {
 	bool (*pad)(struct mac_build *b, uint32_t bytes, struct mac_build_run *run);
 	/** Readies b->head: pkt_len and nb_segs right. */
 	bool (*close)(struct mac_build *b);
-	bool copies; /**< what run() took is to be freed */
+	bool copies;         /**< what run() took is to be freed */
 	unsigned data_lines; /**< lines of each SDU to fetch ahead */
 };
 

@@ -18,8 +18,8 @@
 struct cursor {
 	const uint8_t *p;
 	const uint8_t *end; /**< of the segment's data */
-	uint32_t left; /**< TB bytes from p on */
-	uint32_t refs; /**< SDUs that point into the segment */
+	uint32_t left;      /**< TB bytes from p on */
+	uint32_t refs;      /**< SDUs that point into the segment */
 	struct rte_mbuf *seg;
 	uint64_t ol_flags; /**< of an mbuf attached to the segment's buffer */
 	uint8_t carrier;
@@ -118,8 +118,8 @@ cursor_prefetch(const struct cursor *c, uint32_t distance)
 	if (likely(distance < here))
 		rte_prefetch0(c->p + distance);
 	else if (c->seg->next)
-		rte_prefetch0(rte_pktmbuf_mtod_offset(c->seg->next, const uint8_t *,
-						      distance - here));
+		rte_prefetch0(
+			rte_pktmbuf_mtod_offset(c->seg->next, const uint8_t *, distance - here));
 }
 
 static inline void

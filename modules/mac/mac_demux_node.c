@@ -16,14 +16,14 @@ enum { EDGE_SDUS };
 static const char *const edges[] = {[EDGE_SDUS] = "sdus"};
 
 static const char *const drops[] = {
-    [MAC_RX_EMPTY_TB] = "empty_tb",
-    [MAC_RX_NO_BEARER] = "no_bearer",
-    [MAC_RX_NO_MBUF] = "no_mbuf",
-    [MAC_RX_SDU_EMPTY] = "sdu_empty",
-    [MAC_RX_BAD_CE] = "bad_ce",
-    [MAC_RX_TRUNCATED] = "truncated",
-    [MAC_RX_RESERVED_LCID] = "reserved_lcid",
-    [MAC_RX_OUT_FULL] = "out_full",
+	[MAC_RX_EMPTY_TB] = "empty_tb",
+	[MAC_RX_NO_BEARER] = "no_bearer",
+	[MAC_RX_NO_MBUF] = "no_mbuf",
+	[MAC_RX_SDU_EMPTY] = "sdu_empty",
+	[MAC_RX_BAD_CE] = "bad_ce",
+	[MAC_RX_TRUNCATED] = "truncated",
+	[MAC_RX_RESERVED_LCID] = "reserved_lcid",
+	[MAC_RX_OUT_FULL] = "out_full",
 };
 _Static_assert(RTE_DIM(drops) == MAC_RX_DROPS, "every reason has a name");
 
@@ -62,15 +62,15 @@ mac_demux_fini(struct ap_node *n)
 }
 
 static const struct ap_node_type mac_demux_type = {
-    .name = "mac_demux",
-    .help = "takes TBs apart into RLC PDUs, reads CEs",
-    .process = mac_demux_process,
-    .edges = edges,
-    .nb_edges = RTE_DIM(edges),
-    .drops = drops,
-    .nb_drops = RTE_DIM(drops),
-    .amplification = SDUS_PER_TB,
-    .fini = mac_demux_fini,
+	.name = "mac_demux",
+	.help = "takes TBs apart into RLC PDUs, reads CEs",
+	.process = mac_demux_process,
+	.edges = edges,
+	.nb_edges = RTE_DIM(edges),
+	.drops = drops,
+	.nb_drops = RTE_DIM(drops),
+	.amplification = SDUS_PER_TB,
+	.fini = mac_demux_fini,
 };
 
 AP_NODE_REGISTER(mac_demux_type);

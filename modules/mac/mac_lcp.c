@@ -3,8 +3,8 @@
 #include "modules/mac/mac_tx.h"
 
 #define UB_PER_B 1000000 /* Bj is in µB: kB/s × ns */
-#define FAIR_BYTES 4096 /* what one of several channels of equal priority gets in a row */
-#define SUBPDU_MIN 3 /* subheader and one byte */
+#define FAIR_BYTES 4096  /* what one of several channels of equal priority gets in a row */
+#define SUBPDU_MIN 3     /* subheader and one byte */
 
 /*
  * §5.4.3.1.1: "increment Bj by the product PBR × T before every instance of the LCP

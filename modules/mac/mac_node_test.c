@@ -110,7 +110,8 @@ make_builder(enum mac_strategy strategy, uint32_t carrier)
 	return t;
 }
 
-/** Fragments of whole TBs on the builder's edge become one chain a TB, as fapi_rx hands them over. */
+/** Fragments of whole TBs on the builder's edge become one chain a TB, as fapi_rx hands them over.
+ */
 static uint16_t
 assemble(struct test_node *build, struct rte_mbuf **tbs)
 {
@@ -161,8 +162,8 @@ through(enum l2_direction direction, enum mac_strategy strategy)
 	demux = test_node_make("mac_demux", &l2);
 	feed(0, 600, 0);
 	for (uint32_t s = 0; s < 10; s++) {
-		const struct slot_grant g = {.sfn = 1, .slot = (uint16_t)s,
-					     .tb_bytes = {30000, 20000}};
+		const struct slot_grant g = {
+			.sfn = 1, .slot = (uint16_t)s, .tb_bytes = {30000, 20000}};
 
 		assert_true(slot_box_put(&l2.slots, &g));
 		do {

@@ -13,13 +13,13 @@ mac_rx_init(struct mac_rx *rx, const struct mac_rx_cfg *cfg)
 	if (cfg->ind == NULL)
 		return -EINVAL;
 	*rx = (struct mac_rx){
-	    .sch = cfg->direction == L2_UPLINK ? MAC_UL_SCH : MAC_DL_SCH,
-	    .ind = cfg->ind,
-	    .ind_priv_size = rte_pktmbuf_priv_size(cfg->ind),
+		.sch = cfg->direction == L2_UPLINK ? MAC_UL_SCH : MAC_DL_SCH,
+		.ind = cfg->ind,
+		.ind_priv_size = rte_pktmbuf_priv_size(cfg->ind),
 	};
 	for (unsigned i = 0; i < RTE_DIM(rx->bearer_of_lcid); i++)
 		rx->bearer_of_lcid[i] =
-		    i >= 1 && i <= L2_LCID_MAX ? cfg->bearer_of_lcid[i] : L2_NO_BEARER;
+			i >= 1 && i <= L2_LCID_MAX ? cfg->bearer_of_lcid[i] : L2_NO_BEARER;
 	return 0;
 }
 
@@ -132,7 +132,7 @@ take_sdu(struct mac_rx *rx, struct cursor *c, uint32_t index, uint32_t bytes,
 
 	if (unlikely(bearer == L2_NO_BEARER || bytes == 0 || run->nb_out == run->max)) {
 		drop(run, bearer == L2_NO_BEARER ? MAC_RX_NO_BEARER
-			  : bytes == 0		 ? MAC_RX_SDU_EMPTY
+			  : bytes == 0           ? MAC_RX_SDU_EMPTY
 						 : MAC_RX_OUT_FULL);
 		cursor_skip(c, bytes);
 		return;
@@ -149,9 +149,9 @@ take_sdu(struct mac_rx *rx, struct cursor *c, uint32_t index, uint32_t bytes,
 		return;
 	}
 	*ap_meta(m) = (struct ap_meta){
-	    .bearer = bearer,
-	    .lcid = (uint8_t)index,
-	    .carrier = c->carrier,
+		.bearer = bearer,
+		.lcid = (uint8_t)index,
+		.carrier = c->carrier,
 	};
 	run->out[run->nb_out++] = m;
 	run->made++;
@@ -163,7 +163,8 @@ take_other(struct mac_rx *rx, struct cursor *c, struct mac_rx_run *run)
 {
 	uint8_t bytes[MAC_RX_CE_BYTES];
 	struct mac_subheader h;
-	int len = mac_subheader_decode(bytes, cursor_peek(c, bytes, MAC_SUBHEADER_MAX), rx->sch, &h);
+	int len =
+		mac_subheader_decode(bytes, cursor_peek(c, bytes, MAC_SUBHEADER_MAX), rx->sch, &h);
 
 	if (len < 0) {
 		drop(run, len == -CODEC_RESERVED ? MAC_RX_RESERVED_LCID : MAC_RX_TRUNCATED);

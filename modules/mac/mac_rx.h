@@ -3,7 +3,8 @@
 #define AIRPATH_MODULES_MAC_RX_H
 
 /**
- * The receiving MAC entity of one UE: disassembly and demultiplexing of TBs, TS 38.321 §5.3.3, §6.1.2.
+ * The receiving MAC entity of one UE: disassembly and demultiplexing of TBs, TS 38.321 §5.3.3,
+ * §6.1.2.
  *
  * A TB is one mbuf chain. Its SDUs leave as indirect mbufs into it: nothing is copied, and each
  * segment's reference count is raised once for all SDUs in it. Owner: the lcore of mac_demux.
@@ -19,20 +20,20 @@
 #define MAC_RX_SPARE 64
 
 struct mac_rx_cfg {
-	enum l2_direction direction; /**< of the TBs received: l2.rx_direction */
+	enum l2_direction direction;              /**< of the TBs received: l2.rx_direction */
 	uint32_t bearer_of_lcid[L2_LCID_MAX + 1]; /**< L2_NO_BEARER: none; [0] unused */
 	struct rte_mempool *ind;
 };
 
 enum mac_rx_drop {
 	MAC_RX_EMPTY_TB,
-	MAC_RX_NO_BEARER, /**< SDU of a logical channel that is not set up, CCCH included */
-	MAC_RX_NO_MBUF, /**< pools.ind is dry */
-	MAC_RX_SDU_EMPTY, /**< L = 0 */
-	MAC_RX_BAD_CE, /**< CE whose payload contradicts itself */
-	MAC_RX_TRUNCATED, /**< subheader or payload ends after the TB; the rest is lost */
+	MAC_RX_NO_BEARER,     /**< SDU of a logical channel that is not set up, CCCH included */
+	MAC_RX_NO_MBUF,       /**< pools.ind is dry */
+	MAC_RX_SDU_EMPTY,     /**< L = 0 */
+	MAC_RX_BAD_CE,        /**< CE whose payload contradicts itself */
+	MAC_RX_TRUNCATED,     /**< subheader or payload ends after the TB; the rest is lost */
 	MAC_RX_RESERVED_LCID, /**< of unknown length: the rest is lost */
-	MAC_RX_OUT_FULL, /**< more SDUs in a visit than its caller has room for */
+	MAC_RX_OUT_FULL,      /**< more SDUs in a visit than its caller has room for */
 	MAC_RX_DROPS,
 };
 
@@ -50,11 +51,11 @@ struct mac_rx {
 	uint64_t tbs;
 	uint64_t sdus;
 	uint64_t padding_bytes;
-	uint64_t ces[64]; /**< CEs received, by LCID; [33], [34]: with eLCID */
+	uint64_t ces[64];     /**< CEs received, by LCID; [33], [34]: with eLCID */
 	uint64_t c_rnti_seen; /**< last C-RNTI CE */
-	struct mac_bsr bsr; /**< last BSR, .lcid 0: none yet */
-	struct mac_phr phr; /**< last single entry PHR */
-	struct mac_ta ta; /**< last timing advance command */
+	struct mac_bsr bsr;   /**< last BSR, .lcid 0: none yet */
+	struct mac_phr phr;   /**< last single entry PHR */
+	struct mac_ta ta;     /**< last timing advance command */
 
 	/* worker: rw */
 	uint32_t stride; /**< length of the last subPDU: where the next ones probably are */

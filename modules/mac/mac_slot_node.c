@@ -15,8 +15,9 @@ static const char *const edges[] = {"fa0", "fa1", "fa2", "fa3", "fa4", "fa5", "f
 _Static_assert(RTE_DIM(edges) == L2_CARRIERS_MAX, "an edge per carrier");
 
 static const char *const drops[] = {
-    [DROP_DISCARD_TIMER] = "discard_timer", /* SDUs whose discardTimer expired in the RLC queue */
-    [DROP_TB_NO_MARK] = "tb_no_mark", /* grants unused for want of an mbuf; no SDU is lost */
+	[DROP_DISCARD_TIMER] =
+		"discard_timer",          /* SDUs whose discardTimer expired in the RLC queue */
+	[DROP_TB_NO_MARK] = "tb_no_mark", /* grants unused for want of an mbuf; no SDU is lost */
 };
 
 /* The newest slot; those it overtook came too late to be used. @return false when none waits. */
@@ -80,15 +81,15 @@ mac_slot_fini(struct ap_node *n)
 }
 
 static const struct ap_node_type mac_slot_type = {
-    .name = "mac_slot",
-    .help = "on a slot, prioritizes logical channels and pulls RLC for each granted carrier",
-    .source = true,
-    .process = mac_slot_process,
-    .edges = edges,
-    .nb_edges = RTE_DIM(edges),
-    .drops = drops,
-    .nb_drops = RTE_DIM(drops),
-    .fini = mac_slot_fini,
+	.name = "mac_slot",
+	.help = "on a slot, prioritizes logical channels and pulls RLC for each granted carrier",
+	.source = true,
+	.process = mac_slot_process,
+	.edges = edges,
+	.nb_edges = RTE_DIM(edges),
+	.drops = drops,
+	.nb_drops = RTE_DIM(drops),
+	.fini = mac_slot_fini,
 };
 
 AP_NODE_REGISTER(mac_slot_type);

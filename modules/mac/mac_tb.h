@@ -16,12 +16,13 @@
 
 struct mac_tb_mark {
 	uint32_t tb_bytes; /**< TB size, B */
-	uint16_t sfn; /**< 0..1023 */
-	uint16_t slot; /**< 0..159 */
+	uint16_t sfn;      /**< 0..1023 */
+	uint16_t slot;     /**< 0..159 */
 	uint16_t rnti;
 	uint8_t carrier;
-	uint8_t ce_bytes; /**< whole CE subPDUs in `ce` */
-	uint8_t ce[MAC_TB_CE_MAX]; /**< start mark: before the SDUs (DL); end mark: after them (UL) */
+	uint8_t ce_bytes;          /**< whole CE subPDUs in `ce` */
+	uint8_t ce[MAC_TB_CE_MAX]; /**< start mark: before the SDUs (DL); end mark: after them (UL)
+				    */
 };
 
 /** Data bytes of a mark mbuf. */

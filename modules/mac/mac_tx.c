@@ -21,13 +21,14 @@ mac_tx_init(struct mac_tx *tx, const struct mac_tx_cfg *cfg)
 	    cfg->nb_lcs > MAC_TX_LCS_MAX)
 		return -EINVAL;
 	*tx = (struct mac_tx){
-	    .sch = cfg->direction == L2_UPLINK ? MAC_UL_SCH : MAC_DL_SCH,
-	    .nb_carriers = cfg->nb_carriers,
-	    .nb_lcs = cfg->nb_lcs,
-	    .periodicBSR_ms = cfg->periodicBSR_ms,
-	    .periodic_ns = UINT64_MAX,
-	    .lcp_ns = UINT64_MAX, /* "Bj … initialized to zero": no time has passed at the first grant */
-	    .hdr = cfg->hdr,
+		.sch = cfg->direction == L2_UPLINK ? MAC_UL_SCH : MAC_DL_SCH,
+		.nb_carriers = cfg->nb_carriers,
+		.nb_lcs = cfg->nb_lcs,
+		.periodicBSR_ms = cfg->periodicBSR_ms,
+		.periodic_ns = UINT64_MAX,
+		.lcp_ns = UINT64_MAX, /* "Bj … initialized to zero": no time has passed at the first
+					 grant */
+		.hdr = cfg->hdr,
 	};
 	for (uint32_t i = 0; i < cfg->nb_lcs; i++) {
 		uint32_t at = i;
@@ -95,11 +96,11 @@ fill_mark(const struct mac_tx *tx, struct rte_mbuf *m, uint8_t flag)
 	m->pkt_len = m->data_len;
 	*ap_meta(m) = (struct ap_meta){.flags = flag, .carrier = (uint8_t)tx->carrier};
 	*mark_of(m) = (struct mac_tb_mark){
-	    .tb_bytes = tx->slot.tb_bytes[tx->carrier],
-	    .sfn = tx->slot.sfn,
-	    .slot = tx->slot.slot,
-	    .rnti = tx->slot.rnti,
-	    .carrier = (uint8_t)tx->carrier,
+		.tb_bytes = tx->slot.tb_bytes[tx->carrier],
+		.sfn = tx->slot.sfn,
+		.slot = tx->slot.slot,
+		.rnti = tx->slot.rnti,
+		.carrier = (uint8_t)tx->carrier,
 	};
 }
 
@@ -132,9 +133,9 @@ put_ces(struct mac_tx *tx, struct rte_mbuf *m, bool c_rnti, uint32_t *room)
 			continue;
 		}
 		*room -= need;
-		mark->ce_bytes = (uint8_t)(mark->ce_bytes +
-					   mac_ce_put(mark->ce + mark->ce_bytes, need, tx->sch,
-						      ce->lcid, ce->payload, ce->bytes));
+		mark->ce_bytes = (uint8_t)(mark->ce_bytes + mac_ce_put(mark->ce + mark->ce_bytes,
+								       need, tx->sch, ce->lcid,
+								       ce->payload, ce->bytes));
 	}
 	tx->nb_ces = kept;
 }
@@ -183,8 +184,8 @@ end_tb(struct mac_tx *tx, uint64_t now_ns)
 
 	if (tx->sch == MAC_UL_SCH) {
 		uint32_t bytes = tb->bsr_lcid
-				     ? mac_bsr_write(tx, p, RTE_MIN(room, tb->reserved), now_ns)
-				     : mac_bsr_pad(tx, p, RTE_MIN(room, tb->left), now_ns);
+					 ? mac_bsr_write(tx, p, RTE_MIN(room, tb->reserved), now_ns)
+					 : mac_bsr_pad(tx, p, RTE_MIN(room, tb->left), now_ns);
 
 		mark->ce_bytes = (uint8_t)(mark->ce_bytes + bytes);
 		mac_bsr_settle(tx);

@@ -21,37 +21,37 @@
 #include "modules/rlc/rlc_tx.h"
 
 #define MAC_TX_LCS_MAX L2_LCID_MAX
-#define MAC_TX_CES_MAX 8 /**< queued CEs */
+#define MAC_TX_CES_MAX 8      /**< queued CEs */
 #define MAC_TX_CE_BYTES_MAX 9 /**< payload of a queued CE */
 #define MAC_PRIORITIES 16
 
 /** A logical channel, in the terms of LogicalChannelConfig (TS 38.331). */
 struct mac_tx_lc_cfg {
 	struct rlc_tx *rlc;
-	uint8_t lcid; /**< 1..32 */
-	uint8_t priority; /**< 1 (first) .. 16 */
-	uint8_t lcg; /**< logicalChannelGroup, 0..7 */
-	uint8_t carriers; /**< allowedServingCells: bit i is carrier i; 0: all */
+	uint8_t lcid;          /**< 1..32 */
+	uint8_t priority;      /**< 1 (first) .. 16 */
+	uint8_t lcg;           /**< logicalChannelGroup, 0..7 */
+	uint8_t carriers;      /**< allowedServingCells: bit i is carrier i; 0: all */
 	uint32_t pbr_kbytes_s; /**< prioritisedBitRate, kB/s; 0: infinity */
-	uint32_t bsd_ms; /**< bucketSizeDuration, 1..1000 ms */
+	uint32_t bsd_ms;       /**< bucketSizeDuration, 1..1000 ms */
 };
 
 struct mac_tx_cfg {
-	enum l2_direction direction; /**< uplink: CEs after the SDUs, and BSRs */
-	uint32_t nb_carriers; /**< 1..8 */
-	uint32_t nb_lcs; /**< 1..32 */
+	enum l2_direction direction;     /**< uplink: CEs after the SDUs, and BSRs */
+	uint32_t nb_carriers;            /**< 1..8 */
+	uint32_t nb_lcs;                 /**< 1..32 */
 	const struct mac_tx_lc_cfg *lcs; /**< copied */
-	uint32_t periodicBSR_ms; /**< periodicBSR-Timer; 0: infinity */
-	struct rte_mempool *hdr; /**< marks */
+	uint32_t periodicBSR_ms;         /**< periodicBSR-Timer; 0: infinity */
+	struct rte_mempool *hdr;         /**< marks */
 };
 
 struct mac_tx_lc {
 	struct mac_tx_lc_cfg cfg;
-	int64_t Bj; /**< µB, to lose no fraction of PBR × T; may be negative */
+	int64_t Bj;      /**< µB, to lose no fraction of PBR × T; may be negative */
 	uint64_t served; /**< bytes, to share equally among equal priorities */
-	bool idle; /**< its data ran out when it was last served */
-	bool blocked; /**< gave nothing although data waits: left alone until the next TB */
-	bool had_data; /**< data the network may know of: a regular BSR was triggered for it */
+	bool idle;       /**< its data ran out when it was last served */
+	bool blocked;    /**< gave nothing although data waits: left alone until the next TB */
+	bool had_data;   /**< data the network may know of: a regular BSR was triggered for it */
 };
 
 struct mac_tx_ce {
@@ -70,36 +70,37 @@ enum mac_tx_phase {
 /** The TB in hand. */
 struct mac_tx_tb {
 	enum mac_tx_phase phase;
-	uint32_t left; /**< bytes free for SDUs */
+	uint32_t left;     /**< bytes free for SDUs */
 	uint32_t reserved; /**< bytes kept for the CEs of the end mark */
-	uint8_t bsr_lcid; /**< format of the BSR decided at the start, 0: none */
-	uint8_t bsr_lcgs; /**< LCGs it will report */
+	uint8_t bsr_lcid;  /**< format of the BSR decided at the start, 0: none */
+	uint8_t bsr_lcgs;  /**< LCGs it will report */
 	struct rte_mbuf *start;
 	struct rte_mbuf *end;
 };
 
 struct mac_tx {
 	/* counters; worker: rw, control: ro */
-	uint64_t slots; /**< slots served */
+	uint64_t slots;        /**< slots served */
 	uint64_t slots_missed; /**< slots that waited while a newer one had come */
 	uint64_t tbs;
-	uint64_t tbs_no_mark; /**< grants not used because pools.hdr was empty */
+	uint64_t tbs_no_mark;      /**< grants not used because pools.hdr was empty */
 	uint64_t tbs_padding_only; /**< no SDU and no CE but a padding BSR */
-	uint64_t bsrs; /**< regular and periodic BSRs sent */
+	uint64_t bsrs;             /**< regular and periodic BSRs sent */
 	uint64_t padding_bsrs;
 	struct rlc_tx_pull_stats rlc;
 
 	/* worker: rw */
-	bool active; /**< grants of `slot` remain */
+	bool active;      /**< grants of `slot` remain */
 	uint32_t carrier; /**< the one in hand, then those above it remain */
 	struct slot_grant slot;
 	struct mac_tx_tb tb;
-	uint64_t lcp_ns; /**< when Bj was last incremented */
+	uint64_t lcp_ns;      /**< when Bj was last incremented */
 	uint64_t periodic_ns; /**< when the periodic BSR is due, UINT64_MAX: never */
 	bool bsr_triggered;
 	uint32_t nb_ces;
 	struct mac_tx_ce ces[MAC_TX_CES_MAX];
-	uint64_t floor[MAC_PRIORITIES + 1]; /**< least `served` of the active channels, by priority */
+	uint64_t floor[MAC_PRIORITIES +
+		       1]; /**< least `served` of the active channels, by priority */
 	struct mac_tx_lc lcs[MAC_TX_LCS_MAX]; /**< by falling priority */
 
 	/* constant */

@@ -32,8 +32,11 @@ setup(void **state)
 static void
 start(enum l2_direction direction, uint32_t nb, struct mac_tx_lc_cfg *lcs)
 {
-	const struct mac_tx_cfg cfg = {
-	    .direction = direction, .nb_carriers = 2, .nb_lcs = nb, .lcs = lcs, .hdr = pools.hdr};
+	const struct mac_tx_cfg cfg = {.direction = direction,
+				       .nb_carriers = 2,
+				       .nb_lcs = nb,
+				       .lcs = lcs,
+				       .hdr = pools.hdr};
 
 	for (uint32_t i = 0; i < nb; i++) {
 		const struct rlc_tx_cfg r = {.mode = RLC_UM,
@@ -380,13 +383,13 @@ padding_bsr_takes_the_format_that_fits(void **state)
 	const uint8_t s8 = mac_bsr_index8(100), s5 = mac_bsr_index5(100);
 	static const unsigned sizes[] = {1, 2, 3, 4, 5, 6, 7};
 	const uint8_t want[][8] = {
-	    {0},
-	    {0x3b, (uint8_t)(6 << 5 | s5)}, /* short truncated: the highest priority's LCG */
-	    {0x3c, 1, 0x52}, /* long truncated, no size fits */
-	    {0x3c, 2, 0x52, s8},
-	    {0x3c, 3, 0x52, s8, s8},
-	    {0x3e, 4, 0x52, s8, s8, s8}, /* long */
-	    {0x3e, 4, 0x52, s8, s8, s8},
+		{0},
+		{0x3b, (uint8_t)(6 << 5 | s5)}, /* short truncated: the highest priority's LCG */
+		{0x3c, 1, 0x52},                /* long truncated, no size fits */
+		{0x3c, 2, 0x52, s8},
+		{0x3c, 3, 0x52, s8, s8},
+		{0x3e, 4, 0x52, s8, s8, s8}, /* long */
+		{0x3e, 4, 0x52, s8, s8, s8},
 	};
 	const unsigned len[] = {0, 2, 3, 4, 5, 6, 6};
 

@@ -22,16 +22,18 @@
 /** What TS 33.501 annex D takes beside COUNT and the message. Constant while PDUs flow. */
 struct pdcp_security {
 	const struct pdcp_crypto *crypto; /**< NULL: NEA0 and NIA0 */
-	void *keys; /**< of `crypto`: algorithms and keys of this bearer and direction */
-	uint8_t bearer; /**< BEARER, RB identity - 1 */
+	void *keys;        /**< of `crypto`: algorithms and keys of this bearer and direction */
+	uint8_t bearer;    /**< BEARER, RB identity - 1 */
 	uint8_t direction; /**< DIRECTION, enum l2_direction */
-	uint8_t clear_len; /**< PDCP and SDAP header in front, not ciphered but integrity protected, B */
+	uint8_t clear_len; /**< PDCP and SDAP header in front, not ciphered but integrity protected,
+			      B */
 	uint8_t mac_i_len; /**< MAC-I behind, 0 or PDCP_MAC_I_LEN, B */
 };
 
 /** One PDU in the vector. */
 struct pdcp_secured {
-	struct rte_mbuf *m; /**< whole PDU; replaced when its buffers were shared and not writable */
+	struct rte_mbuf
+		*m;   /**< whole PDU; replaced when its buffers were shared and not writable */
 	void *entity; /**< pdcp_tx or pdcp_rx it belongs to */
 	const struct pdcp_security *sec;
 	uint32_t count;

@@ -12,7 +12,7 @@
 #include "core/pkt.h"
 #include "modules/pdcp/pdcp_tx.h"
 
-#define AHEAD 4 /* packets whose header is fetched before it is read */
+#define AHEAD 4     /* packets whose header is fetched before it is read */
 #define RUN_MAX 256 /* SDUs given to deliver() at once */
 
 /* Takes the place of an SDU that outOfOrderDelivery let out before its turn. */
@@ -27,9 +27,9 @@ window_size(enum pdcp_format f)
 int
 pdcp_rx_init(struct pdcp_rx *e, const struct pdcp_rx_cfg *cfg)
 {
-	enum pdcp_format format = cfg->srb ? PDCP_SRB
+	enum pdcp_format format = cfg->srb                  ? PDCP_SRB
 				  : cfg->pdcp_SN_Size == 12 ? PDCP_DRB_12
-							     : PDCP_DRB_18;
+							    : PDCP_DRB_18;
 	uint32_t window = window_size(format);
 	uint32_t slots = cfg->reorder_slots ? cfg->reorder_slots : window;
 
@@ -48,14 +48,16 @@ pdcp_rx_init(struct pdcp_rx *e, const struct pdcp_rx_cfg *cfg)
 		.t_Reordering_ns = cfg->t_Reordering == PDCP_T_REORDERING_INFINITY
 					   ? PDCP_NO_DEADLINE
 					   : cfg->t_Reordering * 1000000ULL,
-		.sec = {
-			.crypto = cfg->crypto,
-			.keys = cfg->keys,
-			.bearer = cfg->rb_identity - 1,
-			.direction = cfg->direction,
-			.clear_len = (uint8_t)(pdcp_hdr_len(format) + cfg->sdap_hdr_len),
-			.mac_i_len = cfg->srb || cfg->integrityProtection ? PDCP_MAC_I_LEN : 0,
-		},
+		.sec =
+			{
+				.crypto = cfg->crypto,
+				.keys = cfg->keys,
+				.bearer = cfg->rb_identity - 1,
+				.direction = cfg->direction,
+				.clear_len = (uint8_t)(pdcp_hdr_len(format) + cfg->sdap_hdr_len),
+				.mac_i_len =
+					cfg->srb || cfg->integrityProtection ? PDCP_MAC_I_LEN : 0,
+			},
 	};
 	e->plain = e->sec.crypto == NULL && e->sec.mac_i_len == 0;
 	e->slots = rte_zmalloc("pdcp_rx", sizeof(*e->slots) * slots, RTE_CACHE_LINE_SIZE);
@@ -290,7 +292,8 @@ control_pdu(struct pdcp_rx *e, struct rte_mbuf *m, enum pdcp_control_type type,
 		drop(sink, ret == -CODEC_SHORT ? PDCP_RX_SHORT : PDCP_RX_RESERVED, m);
 		return;
 	}
-	/* §5.4.2 discards what the report confirms; on UM bearers nothing is kept after RLC has it. */
+	/* §5.4.2 discards what the report confirms; on UM bearers nothing is kept after RLC has it.
+	 */
 	e->status_reports++;
 	++*sink->used;
 	rte_pktmbuf_free(m);

@@ -33,46 +33,46 @@
 /** Why a PDU is dropped; indexes the node's counters. */
 enum pdcp_rx_drop {
 	PDCP_RX_NO_BEARER, /**< meta.bearer is not configured */
-	PDCP_RX_SHORT, /**< no data behind header and MAC-I, or a truncated control PDU */
-	PDCP_RX_RESERVED, /**< reserved control PDU type, or a malformed status report */
+	PDCP_RX_SHORT,     /**< no data behind header and MAC-I, or a truncated control PDU */
+	PDCP_RX_RESERVED,  /**< reserved control PDU type, or a malformed status report */
 	PDCP_RX_CONTROL_UNSUPPORTED, /**< ROHC, EHC or UDC feedback: none is configured */
-	PDCP_RX_OUT_OF_WINDOW, /**< COUNT would be below 0 or above 2^32 - 1 */
-	PDCP_RX_OLD, /**< RCVD_COUNT < RX_DELIV */
-	PDCP_RX_DUPLICATE, /**< received before */
-	PDCP_RX_REORDER_FULL, /**< in the window but beyond reorder_slots */
-	PDCP_RX_INTEGRITY, /**< integrity verification failed */
+	PDCP_RX_OUT_OF_WINDOW,       /**< COUNT would be below 0 or above 2^32 - 1 */
+	PDCP_RX_OLD,                 /**< RCVD_COUNT < RX_DELIV */
+	PDCP_RX_DUPLICATE,           /**< received before */
+	PDCP_RX_REORDER_FULL,        /**< in the window but beyond reorder_slots */
+	PDCP_RX_INTEGRITY,           /**< integrity verification failed */
 	PDCP_RX_DROPS,
 };
 
 /** RRC's PDCP-Config and what stands around it. */
 struct pdcp_rx_cfg {
-	uint8_t pdcp_SN_Size; /**< 12 or 18 bits; SRB: 12 */
-	bool srb; /**< signalling bearer: no D/C bit, MAC-I always */
+	uint8_t pdcp_SN_Size;     /**< 12 or 18 bits; SRB: 12 */
+	bool srb;                 /**< signalling bearer: no D/C bit, MAC-I always */
 	bool integrityProtection; /**< DRB with MAC-I */
 	bool outOfOrderDelivery;
-	uint32_t t_Reordering; /**< ms, 0..3000 or PDCP_T_REORDERING_INFINITY */
+	uint32_t t_Reordering;  /**< ms, 0..3000 or PDCP_T_REORDERING_INFINITY */
 	uint32_t reorder_slots; /**< power of two ≤ Window_Size; 0: Window_Size */
-	uint8_t rb_identity; /**< srb-Identity or drb-Identity, 1..32 */
-	uint8_t sdap_hdr_len; /**< SDAP header in front of the SDU, 0 or 1 B: is in clear */
+	uint8_t rb_identity;    /**< srb-Identity or drb-Identity, 1..32 */
+	uint8_t sdap_hdr_len;   /**< SDAP header in front of the SDU, 0 or 1 B: is in clear */
 	enum l2_direction direction;
 	const struct pdcp_crypto *crypto; /**< NULL: NEA0 and NIA0 */
-	void *keys; /**< of `crypto` */
+	void *keys;                       /**< of `crypto` */
 };
 
 struct pdcp_rx {
 	/* COUNTs, but 64 bits wide: one past the last COUNT is a value of its own */
-	uint64_t RX_NEXT; /**< COUNT of the next SDU expected */
+	uint64_t RX_NEXT;  /**< COUNT of the next SDU expected */
 	uint64_t RX_DELIV; /**< COUNT of the first SDU not delivered but still waited for */
 	uint64_t RX_REORD; /**< COUNT after the one that started t-Reordering */
 	enum pdcp_format format;
 	bool configured;
 	bool outOfOrderDelivery;
 	bool running; /**< t-Reordering is running */
-	bool plain; /**< neither security nor MAC-I: pdcp_rx_in_order() applies */
+	bool plain;   /**< neither security nor MAC-I: pdcp_rx_in_order() applies */
 	uint32_t slot_mask;
-	uint32_t held; /**< SDUs in the reception buffer */
+	uint32_t held;           /**< SDUs in the reception buffer */
 	struct rte_mbuf **slots; /**< [slot_mask + 1], NULL where nothing was received */
-	uint64_t deadline_ns; /**< when t-Reordering expires; PDCP_NO_DEADLINE unless it is to */
+	uint64_t deadline_ns;    /**< when t-Reordering expires; PDCP_NO_DEADLINE unless it is to */
 	uint64_t t_Reordering_ns; /**< PDCP_NO_DEADLINE: infinity */
 	struct pdcp_security sec;
 	uint64_t status_reports; /**< status reports received */
@@ -86,7 +86,7 @@ struct pdcp_rx_sink {
 	void (*deliver)(void *arg, struct rte_mbuf **sdus, uint16_t nb);
 	void *arg;
 	uint64_t *drops; /**< [PDCP_RX_DROPS] */
-	uint64_t *used; /**< control PDUs that were acted upon */
+	uint64_t *used;  /**< control PDUs that were acted upon */
 };
 
 /** Control thread. @return 0, -EINVAL when `cfg` is impossible, or -ENOMEM. */

@@ -14,10 +14,14 @@ enum { EDGE_SDU };
 
 static const char *const edges[] = {[EDGE_SDU] = "sdu"};
 static const char *const drops[] = {
-	[PDCP_RX_NO_BEARER] = "no_bearer", [PDCP_RX_SHORT] = "short",
-	[PDCP_RX_RESERVED] = "reserved",   [PDCP_RX_CONTROL_UNSUPPORTED] = "control_unsupported",
-	[PDCP_RX_OUT_OF_WINDOW] = "out_of_window", [PDCP_RX_OLD] = "old",
-	[PDCP_RX_DUPLICATE] = "duplicate", [PDCP_RX_REORDER_FULL] = "reorder_full",
+	[PDCP_RX_NO_BEARER] = "no_bearer",
+	[PDCP_RX_SHORT] = "short",
+	[PDCP_RX_RESERVED] = "reserved",
+	[PDCP_RX_CONTROL_UNSUPPORTED] = "control_unsupported",
+	[PDCP_RX_OUT_OF_WINDOW] = "out_of_window",
+	[PDCP_RX_OLD] = "old",
+	[PDCP_RX_DUPLICATE] = "duplicate",
+	[PDCP_RX_REORDER_FULL] = "reorder_full",
 	[PDCP_RX_INTEGRITY] = "integrity",
 };
 

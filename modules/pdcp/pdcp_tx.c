@@ -21,19 +21,22 @@ pdcp_tx_init(struct pdcp_tx *e, const struct pdcp_tx_cfg *cfg)
 	    cfg->hdr == NULL)
 		return -EINVAL;
 	*e = (struct pdcp_tx){
-		.format = cfg->srb		       ? PDCP_SRB
+		.format = cfg->srb                  ? PDCP_SRB
 			  : cfg->pdcp_SN_Size == 12 ? PDCP_DRB_12
-						       : PDCP_DRB_18,
+						    : PDCP_DRB_18,
 		.configured = true,
 		.hdr = cfg->hdr,
-		.sec = {
-			.crypto = cfg->crypto,
-			.keys = cfg->keys,
-			.bearer = cfg->rb_identity - 1,
-			.direction = cfg->direction,
-			/* §6.3.4: on SRBs the MAC-I is always there, zero without integrity. */
-			.mac_i_len = cfg->srb || cfg->integrityProtection ? PDCP_MAC_I_LEN : 0,
-		},
+		.sec =
+			{
+				.crypto = cfg->crypto,
+				.keys = cfg->keys,
+				.bearer = cfg->rb_identity - 1,
+				.direction = cfg->direction,
+				/* §6.3.4: on SRBs the MAC-I is always there, zero without
+				   integrity. */
+				.mac_i_len =
+					cfg->srb || cfg->integrityProtection ? PDCP_MAC_I_LEN : 0,
+			},
 	};
 	e->sec.clear_len = (uint8_t)(pdcp_hdr_len(e->format) + cfg->sdap_hdr_len);
 	return 0;

@@ -29,29 +29,29 @@
 
 /** Why a packet is dropped; indexes the node's counters. */
 enum pdcp_tx_drop {
-	PDCP_TX_NO_BEARER, /**< meta.bearer is not configured */
+	PDCP_TX_NO_BEARER,  /**< meta.bearer is not configured */
 	PDCP_TX_QUEUE_FULL, /**< no room in the RLC queue; no SN was assigned */
-	PDCP_TX_COUNT_END, /**< every COUNT was used: the bearer needs new keys */
-	PDCP_TX_NO_MBUF, /**< no segment for header or MAC-I */
-	PDCP_TX_CRYPTO, /**< the security functions had no buffer to write to */
+	PDCP_TX_COUNT_END,  /**< every COUNT was used: the bearer needs new keys */
+	PDCP_TX_NO_MBUF,    /**< no segment for header or MAC-I */
+	PDCP_TX_CRYPTO,     /**< the security functions had no buffer to write to */
 	PDCP_TX_DROPS,
 };
 
 /** RRC's PDCP-Config and what stands around it. */
 struct pdcp_tx_cfg {
-	uint8_t pdcp_SN_Size; /**< 12 or 18 bits; SRB: 12 */
-	bool srb; /**< signalling bearer: no D/C bit, MAC-I always */
+	uint8_t pdcp_SN_Size;     /**< 12 or 18 bits; SRB: 12 */
+	bool srb;                 /**< signalling bearer: no D/C bit, MAC-I always */
 	bool integrityProtection; /**< DRB with MAC-I */
-	uint8_t rb_identity; /**< srb-Identity or drb-Identity, 1..32 */
-	uint8_t sdap_hdr_len; /**< SDAP header in front of the SDU, 0 or 1 B: stays in clear */
+	uint8_t rb_identity;      /**< srb-Identity or drb-Identity, 1..32 */
+	uint8_t sdap_hdr_len;     /**< SDAP header in front of the SDU, 0 or 1 B: stays in clear */
 	enum l2_direction direction;
 	const struct pdcp_crypto *crypto; /**< NULL: NEA0 and NIA0 */
-	void *keys; /**< of `crypto` */
-	struct rte_mempool *hdr; /**< segments for headers before shared buffers */
+	void *keys;                       /**< of `crypto` */
+	struct rte_mempool *hdr;          /**< segments for headers before shared buffers */
 };
 
 struct pdcp_tx {
-	uint64_t TX_NEXT; /**< COUNT of the next SDU; PDCP_COUNT_END when none is left */
+	uint64_t TX_NEXT;   /**< COUNT of the next SDU; PDCP_COUNT_END when none is left */
 	uint32_t submitted; /**< PDUs given to RLC, modulo 2^32 */
 	enum pdcp_format format;
 	bool configured;

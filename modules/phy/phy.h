@@ -27,45 +27,45 @@
 
 struct phy_carrier_cfg {
 	uint32_t tb_bytes[PHY_TB_SIZES_MAX]; /**< granted in turn, slot by slot; 0: no grant */
-	uint8_t nb_tb_bytes; /**< 1..PHY_TB_SIZES_MAX */
+	uint8_t nb_tb_bytes;                 /**< 1..PHY_TB_SIZES_MAX */
 };
 
 struct phy_side_cfg {
 	uint8_t src[6]; /**< own MAC address */
 	uint8_t dst[6]; /**< the stack's */
-	bool downlink; /**< the stack is a gNB: grants are DL_TTI.requests */
+	bool downlink;  /**< the stack is a gNB: grants are DL_TTI.requests */
 };
 
 /** What happens on the air. Probabilities are 0..1 and drawn once a TB (frame_loss: a frame). */
 struct phy_impair {
 	double tb_loss;
 	double frame_loss; /**< single nFAPI segments: an error of the fronthaul, not of the air */
-	double duplicate; /**< the TB arrives twice */
-	double reorder; /**< the TB changes places with the next of its carrier */
+	double duplicate;  /**< the TB arrives twice */
+	double reorder;    /**< the TB changes places with the next of its carrier */
 	uint64_t delay_ns;
-	uint64_t jitter_ns; /**< uniform, on top of the delay */
+	uint64_t jitter_ns;    /**< uniform, on top of the delay */
 	double bit_error_rate; /**< 0..0.5, in the TB's bytes */
 };
 
 struct phy_cfg {
 	uint8_t numerology; /**< 0..4: slots of 1 ms >> numerology */
-	uint8_t carriers; /**< 1..PHY_CARRIERS_MAX; PHY ID 0.. on the wire */
+	uint8_t carriers;   /**< 1..PHY_CARRIERS_MAX; PHY ID 0.. on the wire */
 	struct phy_carrier_cfg carrier[PHY_CARRIERS_MAX];
-	uint16_t rnti; /**< of the UE that is granted, 0: 0x4601 */
+	uint16_t rnti;      /**< of the UE that is granted, 0: 0x4601 */
 	bool cross_connect; /**< two sides, else one */
 	struct phy_side_cfg side[PHY_SIDES];
 	struct phy_impair impair; /**< same for both directions */
-	uint64_t seed; /**< of the draws */
-	uint16_t ethertype; /**< 0: NFAPI_ETHERTYPE */
-	uint32_t frame_bytes; /**< largest frame sent, 0: FAPI_FRAME_BYTES */
-	uint32_t hold_frames; /**< most frames under delay, a power of two, 0: 16384 */
-	bool stepped; /**< slots only come when phy_step() says so */
-	uint64_t slots; /**< the clock stops after so many, 0: never */
+	uint64_t seed;            /**< of the draws */
+	uint16_t ethertype;       /**< 0: NFAPI_ETHERTYPE */
+	uint32_t frame_bytes;     /**< largest frame sent, 0: FAPI_FRAME_BYTES */
+	uint32_t hold_frames;     /**< most frames under delay, a power of two, 0: 16384 */
+	bool stepped;             /**< slots only come when phy_step() says so */
+	uint64_t slots;           /**< the clock stops after so many, 0: never */
 	struct rte_mempool *pool; /**< its own frames; room for frame_bytes each */
 };
 
 struct phy {
-	struct phy_cfg cfg; /**< constant, defaults filled in */
+	struct phy_cfg cfg;     /**< constant, defaults filled in */
 	_Atomic uint64_t t0_ns; /**< when slot 0 began on all sides, 0: not yet */
 	_Atomic uint64_t steps; /**< stepped: slots allowed so far. control: rw, workers: ro */
 	_Atomic uint64_t limit; /**< slots after which the clock stands. control: rw, workers: ro */

@@ -4,7 +4,8 @@
 
 #include "modules/phy/phy_copy.h"
 
-#define AHEAD_BYTES 256 /* what is fetched of the next segment; the hardware sees the rest coming */
+#define AHEAD_BYTES 256 /* what is fetched of the next segment; the hardware sees the rest coming  \
+			 */
 #define PENDING 64
 
 /** Free mbufs of one pool on their way back. */

@@ -18,11 +18,11 @@
 #include <rte_mbuf.h>
 
 struct phy_copy {
-	struct rte_mbuf *seg; /**< next to copy */
+	struct rte_mbuf *seg;  /**< next to copy */
 	struct rte_mbuf *next; /**< the one behind it */
 	uint8_t *to;
 	uint32_t left; /**< bytes wanted */
-	bool last; /**< nobody else copies from it: free it */
+	bool last;     /**< nobody else copies from it: free it */
 };
 
 /** Prepares a copy of the first `len` bytes of `m`, which is freed when it is the `last`. */

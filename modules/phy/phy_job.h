@@ -10,10 +10,10 @@
 struct phy_job {
 	struct rte_mbuf *src;
 	struct rte_mbuf *dst;
-	uint32_t id; /**< of the TB or its twin */
+	uint32_t id;     /**< of the TB or its twin */
 	uint64_t due_ns; /**< of the TB */
-	bool hold; /**< the TB waits for the next one */
-	bool release; /**< behind it goes the TB that waited */
+	bool hold;       /**< the TB waits for the next one */
+	bool release;    /**< behind it goes the TB that waited */
 	uint64_t release_due_ns;
 	struct nfapi_p7 h; /**< as it came */
 };

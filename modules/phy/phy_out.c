@@ -70,8 +70,7 @@ frame_exit(struct phy_path *path, struct rte_mbuf *m, uint32_t id)
 
 /** @param due_ns when it leaves, 0: now */
 static inline void
-frame_send(struct phy_path *path, struct rte_mbuf *m, uint32_t id, uint64_t due_ns,
-	   uint64_t *drops)
+frame_send(struct phy_path *path, struct rte_mbuf *m, uint32_t id, uint64_t due_ns, uint64_t *drops)
 {
 	if (likely(due_ns == 0)) {
 		frame_exit(path, m, id);
@@ -160,8 +159,7 @@ phy_path_expire(struct phy *p, uint32_t side, uint64_t now_ns, uint64_t *drops)
 		if (c->holding && c->held_until_ns <= now_ns)
 			swap_send(path, c, phy_hold_end(c, now_ns), drops);
 	}
-	while (path->nb_out < PHY_OUT_MAX &&
-	       (m = phy_delay_get(&path->delay, now_ns)) != NULL)
+	while (path->nb_out < PHY_OUT_MAX && (m = phy_delay_get(&path->delay, now_ns)) != NULL)
 		frame_exit(path, m, ap_ext(m)->spare);
 	return path->nb_out == PHY_OUT_MAX;
 }

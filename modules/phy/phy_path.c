@@ -9,7 +9,7 @@
 struct batch {
 	struct phy_job job[2 * PHY_BURST];
 	uint16_t nb;
-	uint16_t nb_frames; /**< sources of the jobs */
+	uint16_t nb_frames;               /**< sources of the jobs */
 	struct rte_mbuf *rest[PHY_BURST]; /**< sources that phy_copy_all() does not free */
 	uint16_t nb_rest;
 };
@@ -104,8 +104,7 @@ frame_drop(struct rte_mbuf *m, int reason, uint64_t *drops)
 }
 
 static inline struct phy_tb *
-tb_of(struct phy_path *path, struct phy_path_carrier *c, const struct nfapi_p7 *h,
-      uint64_t now_ns)
+tb_of(struct phy_path *path, struct phy_path_carrier *c, const struct nfapi_p7 *h, uint64_t now_ns)
 {
 	struct phy_tb *tb = &c->tb[h->sequence % PHY_TBS];
 
@@ -115,8 +114,8 @@ tb_of(struct phy_path *path, struct phy_path_carrier *c, const struct nfapi_p7 *
 }
 
 static void
-frame_in(struct phy *p, struct phy_path *path, struct rte_mbuf *m, uint64_t now_ns,
-	 struct batch *b, uint64_t *drops)
+frame_in(struct phy *p, struct phy_path *path, struct rte_mbuf *m, uint64_t now_ns, struct batch *b,
+	 uint64_t *drops)
 {
 	struct phy_path_carrier *c;
 	struct phy_tb *tb;
@@ -188,8 +187,8 @@ job_convert(struct phy *p, uint32_t egress, struct phy_path *path, struct phy_jo
 						      .rssi = FAPI_RSSI_INVALID});
 	}
 	if (unlikely(path->ber.on))
-		path->stats.bits_flipped += phy_ber_apply(&path->ber, &path->rng, q + len,
-							  j->dst->data_len - len);
+		path->stats.bits_flipped +=
+			phy_ber_apply(&path->ber, &path->rng, q + len, j->dst->data_len - len);
 }
 
 /** Copies the first `nb` jobs, those that have a buffer, and sorts out who frees the sources. */
@@ -218,8 +217,8 @@ batch_copy(struct batch *b, struct rte_mbuf **dst, uint16_t nb)
 }
 
 void
-phy_path_burst(struct phy *p, uint32_t side, struct rte_mbuf **frames, uint16_t nb,
-	       uint64_t now_ns, uint64_t *drops)
+phy_path_burst(struct phy *p, uint32_t side, struct rte_mbuf **frames, uint16_t nb, uint64_t now_ns,
+	       uint64_t *drops)
 {
 	const uint32_t timestamp_us = (uint32_t)(now_ns / AP_NS_PER_US % NFAPI_TIMESTAMP_PERIOD_US);
 	struct phy_path *path = &p->path[side];

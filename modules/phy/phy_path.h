@@ -22,24 +22,24 @@
 #include "modules/phy/phy_delay.h"
 #include "modules/phy/phy_rng.h"
 
-#define PHY_BURST 32 /**< frames taken at once */
-#define PHY_TBS 8 /**< TBs of a carrier whose segments may mix, power of two */
-#define PHY_EXITS 64 /**< TBs of a carrier that may leave mixed, power of two */
+#define PHY_BURST 32            /**< frames taken at once */
+#define PHY_TBS 8               /**< TBs of a carrier whose segments may mix, power of two */
+#define PHY_EXITS 64            /**< TBs of a carrier that may leave mixed, power of two */
 #define PHY_SWAP_NS 10000000ULL /**< a TB waits so long at most for the one to overtake it */
 #define PHY_OUT_MAX (8 * NFAPI_SEGMENTS_MAX + 2 * PHY_BURST) /**< frames one call can give back */
 
 enum phy_loop_drop {
-	PHY_NOT_FAPI, /**< another EtherType */
-	PHY_SHORT, /**< ends inside the headers */
+	PHY_NOT_FAPI,   /**< another EtherType */
+	PHY_SHORT,      /**< ends inside the headers */
 	PHY_BAD_LENGTH, /**< message length unlike the frame */
 	PHY_UNKNOWN_CARRIER,
 	PHY_UNKNOWN_MESSAGE, /**< anything but TX_Data.request */
-	PHY_BAD_BODY, /**< TX_Data.request that is not one whole TB */
-	PHY_TOO_LONG, /**< longer than the PHY's frames */
-	PHY_TB_LOSS, /**< TB lost on purpose */
-	PHY_FRAME_LOSS, /**< frame lost on purpose */
-	PHY_NO_MBUF, /**< pool exhausted */
-	PHY_HOLD_FULL, /**< too many frames under delay */
+	PHY_BAD_BODY,        /**< TX_Data.request that is not one whole TB */
+	PHY_TOO_LONG,        /**< longer than the PHY's frames */
+	PHY_TB_LOSS,         /**< TB lost on purpose */
+	PHY_FRAME_LOSS,      /**< frame lost on purpose */
+	PHY_NO_MBUF,         /**< pool exhausted */
+	PHY_HOLD_FULL,       /**< too many frames under delay */
 	PHY_LOOP_DROPS,
 };
 
@@ -49,9 +49,9 @@ struct phy;
 struct phy_tb {
 	bool valid;
 	uint8_t in_sequence;
-	int8_t drop; /**< enum phy_loop_drop, -1: none */
-	uint32_t id; /**< unique on the path until it wraps */
-	uint32_t twin; /**< id of its duplicate, 0: none */
+	int8_t drop;     /**< enum phy_loop_drop, -1: none */
+	uint32_t id;     /**< unique on the path until it wraps */
+	uint32_t twin;   /**< id of its duplicate, 0: none */
 	uint64_t due_ns; /**< when it arrives at the other antenna, 0: at once */
 };
 
@@ -62,13 +62,13 @@ struct phy_exit {
 };
 
 struct phy_path_carrier {
-	struct phy_tb tb[PHY_TBS]; /**< by in_sequence */
+	struct phy_tb tb[PHY_TBS];       /**< by in_sequence */
 	struct phy_exit exit[PHY_EXITS]; /**< by id */
-	uint8_t out_sequence; /**< next */
-	bool holding; /**< a TB waits for the next one to overtake it */
-	uint8_t held_sequence; /**< its in_sequence */
-	uint64_t held_delay_ns; /**< what it is delayed by then */
-	uint64_t held_until_ns; /**< when it goes even so */
+	uint8_t out_sequence;            /**< next */
+	bool holding;                    /**< a TB waits for the next one to overtake it */
+	uint8_t held_sequence;           /**< its in_sequence */
+	uint64_t held_delay_ns;          /**< what it is delayed by then */
+	uint64_t held_until_ns;          /**< when it goes even so */
 	uint16_t nb_swap;
 	struct rte_mbuf *swap[NFAPI_SEGMENTS_MAX]; /**< its frames */
 };

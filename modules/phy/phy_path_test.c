@@ -72,8 +72,7 @@ end(void **state)
 	(void)state;
 	for (unsigned i = 0; i < PHY_LOOP_DROPS; i++)
 		dropped += b.drops[i];
-	assert_int_equal(b.in + b.made,
-			 b.sent + b.used + dropped + phy_path_held(&b.phy.path[0]));
+	assert_int_equal(b.in + b.made, b.sent + b.used + dropped + phy_path_held(&b.phy.path[0]));
 	rte_pktmbuf_free_bulk(b.frames, b.nb);
 	rte_pktmbuf_free_bulk(b.tb, b.nb_tb);
 	fapi_rx_fini(&b.rx);
@@ -146,12 +145,12 @@ receive(void)
 
 /* RX_Data.indication of PHY 1: what the first 40 B of a 40 B TB come back with, at 3 us. */
 static const uint8_t golden[FAPI_HDR_FIRST_LEN] = {
-	0xA1, 0x00, 0x00, 0x00, 0x00, 0x00, 0xA0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x88, 0xB5,
-	0x00, 0x01, 0x00, 0x85, 0x00, 0x00, 0x00, 0x50, 0x00, 0x00, /* length 80, segment 0 */
-	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03, /* checksum, timestamp */
-	0x00, 0x64, 0x00, 0x07, 0x00, 0x01, /* SFN, slot, 1 PDU */
-	0x00, 0x00, 0x00, 0x00, 0x46, 0x01, /* handle, RNTI */
-	0x00, 0x00, 0x00, 0x00, 0x28, /* HARQ, 40 B */
+	0xA1, 0x00, 0x00, 0x00, 0x00, 0x00, 0xA0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x88,
+	0xB5, 0x00, 0x01, 0x00, 0x85, 0x00, 0x00, 0x00, 0x50, 0x00, 0x00, /* length 80, segment 0 */
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03,                   /* checksum, timestamp */
+	0x00, 0x64, 0x00, 0x07, 0x00, 0x01,                               /* SFN, slot, 1 PDU */
+	0x00, 0x00, 0x00, 0x00, 0x46, 0x01,                               /* handle, RNTI */
+	0x00, 0x00, 0x00, 0x00, 0x28,                                     /* HARQ, 40 B */
 	0xFF, 0xFF, 0xFF, 0xFF, 0xFF, /* CQI, timing advance, RSSI: invalid */
 };
 
@@ -166,9 +165,9 @@ frame_golden(void **state)
 	assert_int_equal(b.frames[0]->pkt_len, sizeof(golden) + 40);
 	assert_memory_equal(rte_pktmbuf_mtod(b.frames[0], void *), golden, sizeof(golden));
 	for (uint32_t i = 0; i < 40; i++)
-		assert_int_equal(*rte_pktmbuf_mtod_offset(b.frames[0], uint8_t *,
-							  (int)(sizeof(golden) + i)),
-				 tb_byte(5, i));
+		assert_int_equal(
+			*rte_pktmbuf_mtod_offset(b.frames[0], uint8_t *, (int)(sizeof(golden) + i)),
+			tb_byte(5, i));
 	assert_int_equal(ap_meta(b.frames[0])->carrier, 1);
 }
 
@@ -490,7 +489,7 @@ bad_frames_have_names(void **state)
 	send_bad(NFAPI_ETHER_LEN + 1, 0x80, PHY_UNKNOWN_CARRIER);
 	send_bad(NFAPI_ETHER_LEN + 3, 0x01, PHY_UNKNOWN_MESSAGE);
 	send_bad(NFAPI_ETHER_LEN + 5, 0x01, PHY_BAD_LENGTH);
-	send_bad(FAPI_HDR_LEN + 5, 0x02, PHY_BAD_BODY); /* 3 PDUs */
+	send_bad(FAPI_HDR_LEN + 5, 0x02, PHY_BAD_BODY);                 /* 3 PDUs */
 	send_bad(FAPI_HDR_LEN + FAPI_DATA_LEN + 3, 0x01, PHY_BAD_BODY); /* PDU length */
 	assert_int_equal(tb_frames(&b.tx[0], stack, 0, 100, &m), 1);
 	rte_pktmbuf_trim(m, (uint16_t)(m->pkt_len - FAPI_HDR_LEN + 1));

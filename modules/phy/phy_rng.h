@@ -70,7 +70,7 @@ phy_rng_below(struct phy_rng *r, uint64_t n)
 struct phy_ber {
 	bool on;
 	uint64_t odds[PHY_GAP_BITS]; /**< that bit k of a gap is set */
-	uint64_t gap; /**< good bits before the next bad one */
+	uint64_t gap;                /**< good bits before the next bad one */
 };
 
 /**

@@ -33,11 +33,12 @@ check_sizes(const struct ap_plan *p, const struct ap_cfg_phy *phy, struct ap_err
 
 	for (unsigned i = 0; i < phy->tb_bytes_count; i++)
 		if (phy->tb_bytes[i] > max)
-			return ap_error_set(err,
-					    "%s: phy %s: tb_bytes[%u] = %u: frames of %u B carry at "
-					    "most %u in the 128 segments nFAPI can number",
-					    p->cfg->path, phy->name, i, phy->tb_bytes[i],
-					    phy->frame_bytes, max);
+			return ap_error_set(
+				err,
+				"%s: phy %s: tb_bytes[%u] = %u: frames of %u B carry at "
+				"most %u in the 128 segments nFAPI can number",
+				p->cfg->path, phy->name, i, phy->tb_bytes[i], phy->frame_bytes,
+				max);
 	return 0;
 }
 
@@ -152,7 +153,8 @@ phy_report(const void *obj, double seconds, FILE *f, bool json)
 		       ", \"tb_lost\": %" PRIu64 ", \"tb_duplicated\": %" PRIu64
 		       ", \"tb_reordered\": %" PRIu64 ", \"bits_flipped\": %" PRIu64 "}"
 		     : "phy emulator: TBs in %" PRIu64 ", out %" PRIu64 ", lost %" PRIu64
-		       ", duplicated %" PRIu64 ", reordered %" PRIu64 ", bits flipped %" PRIu64 "\n",
+		       ", duplicated %" PRIu64 ", reordered %" PRIu64 ", bits flipped %" PRIu64
+		       "\n",
 		s.tb_in, s.tb_out, s.tb_lost, s.tb_duplicated, s.tb_reordered, s.bits_flipped);
 }
 

@@ -139,8 +139,7 @@ slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const uint32_t *tb_by
 }
 
 uint16_t
-phy_slot_poll(struct phy *p, uint32_t side, uint64_t now_ns, struct rte_mbuf **out,
-	      uint64_t *drops)
+phy_slot_poll(struct phy *p, uint32_t side, uint64_t now_ns, struct rte_mbuf **out, uint64_t *drops)
 {
 	struct phy_slot *s = &p->slot[side];
 	uint32_t tb_bytes[PHY_CARRIERS_MAX];

@@ -26,14 +26,14 @@ enum phy_slot_drop {
 };
 
 struct phy_slot {
-	_Atomic uint64_t next; /**< slot k that comes next. worker: rw, control: ro */
-	uint64_t due_ns; /**< when, 0: clock not started */
-	struct fapi_slot at; /**< its SFN and slot */
-	uint8_t sequence; /**< of the next P7 message */
-	uint8_t turn[8]; /**< per carrier: which TB size comes next */
-	uint64_t slots; /**< slots sent */
+	_Atomic uint64_t next;  /**< slot k that comes next. worker: rw, control: ro */
+	uint64_t due_ns;        /**< when, 0: clock not started */
+	struct fapi_slot at;    /**< its SFN and slot */
+	uint8_t sequence;       /**< of the next P7 message */
+	uint8_t turn[8];        /**< per carrier: which TB size comes next */
+	uint64_t slots;         /**< slots sent */
 	uint64_t slots_skipped; /**< slots passed over because the visit came late */
-	uint64_t grants; /**< TBs granted */
+	uint64_t grants;        /**< TBs granted */
 };
 
 /** @return slot length, ns. */

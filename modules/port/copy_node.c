@@ -12,9 +12,9 @@
 #define CHUNK 256
 
 enum {
-	DROP_NO_MBUF, /**< destination pool empty */
+	DROP_NO_MBUF,  /**< destination pool empty */
 	DROP_TOO_LONG, /**< longer than the destination's data room */
-	DROP_FULL, /**< as many copies in flight as the copier can hold */
+	DROP_FULL,     /**< as many copies in flight as the copier can hold */
 };
 
 static const char *const edges[] = {"out"};

@@ -33,7 +33,8 @@ neigh_answer_arp(uint8_t *frame, uint32_t len, const uint8_t *mac)
 
 	if (len < ETH_HDR_BYTES + ARP_BYTES || memcmp(arp, request, sizeof(request)) != 0)
 		return false;
-	/* A probe asks whether an address is free, an announcement is of its own (RFC 5227 §1.1). */
+	/* A probe asks whether an address is free, an announcement is of its own (RFC 5227 §1.1).
+	 */
 	if (memcmp(spa, none, 4) == 0 || memcmp(spa, tpa, 4) == 0)
 		return false;
 	arp[7] = 2;

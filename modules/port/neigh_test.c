@@ -16,34 +16,29 @@ static const uint8_t mac[6] = {MAC};
 
 /* Who has 10.0.0.2? Tell 10.0.0.1. */
 static const uint8_t arp_request[42] = {
-	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, ASKER, 0x08, 0x06, 0x00, 0x01, 0x08, 0x00, 6, 4, 0, 1,
-	ASKER, 10, 0, 0, 1, 0, 0, 0, 0, 0, 0, 10, 0, 0, 2,
+	0xff, 0xff,  0xff, 0xff, 0xff, 0xff, ASKER, 0x08, 0x06, 0x00, 0x01, 0x08, 0x00, 6, 4, 0,
+	1,    ASKER, 10,   0,    0,    1,    0,     0,    0,    0,    0,    0,    10,   0, 0, 2,
 };
 
 static const uint8_t arp_answer[42] = {
-	ASKER, MAC, 0x08, 0x06, 0x00, 0x01, 0x08, 0x00, 6, 4, 0, 2,
-	MAC, 10, 0, 0, 2, ASKER, 10, 0, 0, 1,
+	ASKER, MAC, 0x08, 0x06, 0x00, 0x01, 0x08,  0x00, 6, 4, 0,
+	2,     MAC, 10,   0,    0,    2,    ASKER, 10,   0, 0, 1,
 };
 
 /* fe80::1 solicits fe80::2, with its link-layer address; checksum from another program. */
 static const uint8_t solicit[86] = {
-	0x33, 0x33, 0xff, 0x00, 0x00, 0x02, ASKER, 0x86, 0xdd,
-	0x60, 0, 0, 0, 0, 32, 58, 255,
-	0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
-	0xff, 0x02, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, 0, 0, 2,
-	135, 0, 0x6d, 0xcd, 0, 0, 0, 0,
-	0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2,
-	1, 1, ASKER,
+	0x33, 0x33, 0xff, 0x00, 0x00, 0x02, ASKER, 0x86, 0xdd, 0x60, 0,    0,     0, 0,    32, 58,
+	255,  0xfe, 0x80, 0,    0,    0,    0,     0,    0,    0,    0,    0,     0, 0,    0,  0,
+	1,    0xff, 0x02, 0,    0,    0,    0,     0,    0,    0,    0,    0,     1, 0xff, 0,  0,
+	2,    135,  0,    0x6d, 0xcd, 0,    0,     0,    0,    0xfe, 0x80, 0,     0, 0,    0,  0,
+	0,    0,    0,    0,    0,    0,    0,     0,    2,    1,    1,    ASKER,
 };
 
 static const uint8_t advert[86] = {
-	ASKER, MAC, 0x86, 0xdd,
-	0x60, 0, 0, 0, 0, 32, 58, 255,
-	0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2,
-	0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1,
-	136, 0, 0xda, 0x0a, 0x40, 0, 0, 0,
-	0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2,
-	2, 1, MAC,
+	ASKER, MAC, 0x86, 0xdd, 0x60, 0, 0, 0, 0,   32, 58,   255,  0xfe, 0x80, 0, 0, 0,    0,
+	0,     0,   0,    0,    0,    0, 0, 0, 0,   2,  0xfe, 0x80, 0,    0,    0, 0, 0,    0,
+	0,     0,   0,    0,    0,    0, 0, 1, 136, 0,  0xda, 0x0a, 0x40, 0,    0, 0, 0xfe, 0x80,
+	0,     0,   0,    0,    0,    0, 0, 0, 0,   0,  0,    0,    0,    2,    2, 1, MAC,
 };
 
 static uint8_t frame[128];
@@ -149,10 +144,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arp),
-		cmocka_unit_test(test_arp_not_answered),
-		cmocka_unit_test(test_nd),
-		cmocka_unit_test(test_nd_not_answered),
+		cmocka_unit_test(test_arp),   cmocka_unit_test(test_arp_not_answered),
+		cmocka_unit_test(test_nd),    cmocka_unit_test(test_nd_not_answered),
 		cmocka_unit_test(test_is_nd),
 	};
 

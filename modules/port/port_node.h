@@ -8,10 +8,12 @@
 #include "core/hist.h"
 #include "core/node.h"
 
-/** port_rx: arg is the struct ap_port, index the RX queue; the only one of a port polls them all. */
+/** port_rx: arg is the struct ap_port, index the RX queue; the only one of a port polls them all.
+ */
 enum port_rx_edge {
 	PORT_RX_OUT,
-	PORT_RX_REPLY, /**< answers to neighbours, whole frames; used with proxy_neigh, to the port_tx */
+	PORT_RX_REPLY, /**< answers to neighbours, whole frames; used with proxy_neigh, to the
+			  port_tx */
 };
 
 /** ap_node.priv of port_tx: how long timed packets took from entry to the port. */

@@ -30,11 +30,18 @@ ports_make(enum ap_cfg_framing framing, bool proxy_neigh)
 	struct ap_port_cfg cfg = {.rx_pool = pool, .hdr_pool = hdr_pool, .linear_pool = dst_pool};
 	struct ap_error err = {0};
 
-	conf_a = (struct ap_cfg_port){.name = "a", .preset = AP_PRESET_RING, .peer = "b",
-				      .ring_size = 128, .framing = framing,
-				      .proxy_neigh = proxy_neigh, .mac = "02:00:00:00:00:0a"};
-	conf_b = (struct ap_cfg_port){.name = "b", .preset = AP_PRESET_RING, .peer = "a",
-				      .ring_size = 128, .framing = AP_FRAMING_RAW};
+	conf_a = (struct ap_cfg_port){.name = "a",
+				      .preset = AP_PRESET_RING,
+				      .peer = "b",
+				      .ring_size = 128,
+				      .framing = framing,
+				      .proxy_neigh = proxy_neigh,
+				      .mac = "02:00:00:00:00:0a"};
+	conf_b = (struct ap_cfg_port){.name = "b",
+				      .preset = AP_PRESET_RING,
+				      .peer = "a",
+				      .ring_size = 128,
+				      .framing = AP_FRAMING_RAW};
 	cfg.conf = &conf_a;
 	assert_int_equal(ap_port_open(&port_a, &cfg, &err), 0);
 	cfg.conf = &conf_b;
@@ -71,7 +78,8 @@ packet(const void *bytes, uint16_t len)
 static struct rte_mbuf *
 ip_frame(uint16_t type, uint16_t ip_len, uint16_t frame_len)
 {
-	uint8_t f[1600] = {2, 0, 0, 0, 0, 0xa, 2, 0, 0, 0, 0, 0xbb, (uint8_t)(type >> 8), (uint8_t)type};
+	uint8_t f[1600] = {
+		2, 0, 0, 0, 0, 0xa, 2, 0, 0, 0, 0, 0xbb, (uint8_t)(type >> 8), (uint8_t)type};
 
 	if (type == 0x0800) {
 		f[14] = 0x45;
@@ -162,8 +170,9 @@ static void
 test_rx_answers_arp(void **state)
 {
 	static const uint8_t request[60] = {
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 0xbb, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1,
-		2, 0, 0, 0, 0, 0xbb, 10, 0, 0, 1, 0, 0, 0, 0, 0, 0, 10, 0, 0, 2,
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0,  0xbb, 8, 6,
+		0,    1,    8,    0,    6,    4,    0, 1, 2, 0, 0,  0,    0, 0xbb,
+		10,   0,    0,    1,    0,    0,    0, 0, 0, 0, 10, 0,    0, 2,
 	};
 	struct ap_node *n;
 	uint8_t *p;
@@ -206,8 +215,8 @@ test_rx_raw_passes_whole(void **state)
 static void
 test_rx_untrusted(void **state)
 {
-	const struct ap_cfg_port conf = {.name = "null", .preset = AP_PRESET_NULL,
-					 .framing = AP_FRAMING_IP};
+	const struct ap_cfg_port conf = {
+		.name = "null", .preset = AP_PRESET_NULL, .framing = AP_FRAMING_IP};
 	struct ap_port_cfg cfg = {.conf = &conf, .rx_pool = pool, .burst = 16};
 	struct ap_error err = {0};
 	struct ap_port *p;
@@ -344,7 +353,8 @@ test_tx_linearizes(void **state)
 static void
 test_init_errors(void **state)
 {
-	const struct ap_node_type *rx = ap_node_type_find("port_rx"), *tx = ap_node_type_find("port_tx");
+	const struct ap_node_type *rx = ap_node_type_find("port_rx"),
+				  *tx = ap_node_type_find("port_tx");
 	uint64_t priv[2] = {0};
 	struct ap_node n = {.name = "test", .priv = priv, .index = 1};
 

@@ -19,7 +19,7 @@
 #define HDR_AHEAD 8 /* bytes before the data where the next header will lie */
 
 enum {
-	DROP_SHORT, /**< no room for Ethernet and IP headers */
+	DROP_SHORT,     /**< no room for Ethernet and IP headers */
 	DROP_ETHERTYPE, /**< neither IPv4 nor IPv6 */
 	DROP_MALFORMED, /**< EtherType and IP version contradict, or a length no packet has */
 	DROP_TRUNCATED, /**< the IP packet is longer than the frame */
@@ -92,10 +92,11 @@ ip_bytes(const uint8_t *ip, uint16_t type)
 
 		return ip[0] >> 4 == 4 && bytes >= IP4_HDR_BYTES ? bytes : 0;
 	}
-	/* Payload length 0 with a hop-by-hop header is a jumbogram (RFC 2675): no frame holds one. */
-	return ip[0] >> 4 != 6 || (ip_get16(ip + 4) == 0 && ip[6] == 0) ?
-		       0 :
-		       IP6_HDR_BYTES + (uint32_t)ip_get16(ip + 4);
+	/* Payload length 0 with a hop-by-hop header is a jumbogram (RFC 2675): no frame holds one.
+	 */
+	return ip[0] >> 4 != 6 || (ip_get16(ip + 4) == 0 && ip[6] == 0)
+		       ? 0
+		       : IP6_HDR_BYTES + (uint32_t)ip_get16(ip + 4);
 }
 
 /** Takes the Ethernet header and what pads the frame. @return the packet, or NULL when it went. */
@@ -208,8 +209,8 @@ port_rx_process(struct rte_graph *graph, struct rte_node *node, void **objs, uin
 		return 0;
 	if (p->rx_nodes == 1 && p->queues > 1)
 		s->queue = queue + 1 == p->queues ? 0 : queue + 1;
-	nb = p->framing == AP_FRAMING_ETHERNET ? rx_ethernet(n, p, queue, want) :
-						 rx_whole(n, p, queue, want);
+	nb = p->framing == AP_FRAMING_ETHERNET ? rx_ethernet(n, p, queue, want)
+					       : rx_whole(n, p, queue, want);
 	if (nb > 0)
 		ap_node_busy(n, nb);
 	return nb;

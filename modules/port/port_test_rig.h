@@ -96,9 +96,10 @@ node_make(const char *type, void *arg)
 	const struct ap_node_type *t = ap_node_type_find(type);
 	char me[32], out[32], reply[32], feed[32], graph[32];
 	const char *next[2] = {out, reply}, *all[4] = {me, out, reply, feed};
-	const char *feeds[3] = {t->source ? out : me, out, reply}; /* rte_graph wants no node apart */
-	struct rte_graph_param prm = {.socket_id = SOCKET_ID_ANY, .nb_node_patterns = 4,
-				      .node_patterns = all};
+	const char *feeds[3] = {t->source ? out : me, out,
+				reply}; /* rte_graph wants no node apart */
+	struct rte_graph_param prm = {
+		.socket_id = SOCKET_ID_ANY, .nb_node_patterns = 4, .node_patterns = all};
 	struct ap_node *n = rte_zmalloc(NULL, sizeof(*n), RTE_CACHE_LINE_SIZE);
 
 	assert_non_null(t);

@@ -20,10 +20,10 @@
 #define RETRIES 16 /**< calls in a row that send nothing before the rest is dropped */
 
 enum {
-	DROP_FULL, /**< the port took no more */
+	DROP_FULL,     /**< the port took no more */
 	DROP_TOO_LONG, /**< longer than the port sends */
-	DROP_NO_MBUF, /**< no mbuf for a header or for a copy in one segment */
-	DROP_NOT_IP, /**< framing ethernet: neither IPv4 nor IPv6 */
+	DROP_NO_MBUF,  /**< no mbuf for a header or for a copy in one segment */
+	DROP_NOT_IP,   /**< framing ethernet: neither IPv4 nor IPv6 */
 };
 
 static const char *const drops[] = {"tx_full", "too_long", "no_mbuf", "not_ip"};
@@ -48,8 +48,8 @@ linearize(struct ap_node *n, const struct ap_port *p, struct rte_mbuf *m)
 		ap_drop(n, DROP_NO_MBUF, m);
 		return NULL;
 	}
-	to = m->pkt_len <= UINT16_MAX ? (uint8_t *)rte_pktmbuf_append(copy, (uint16_t)m->pkt_len) :
-					NULL;
+	to = m->pkt_len <= UINT16_MAX ? (uint8_t *)rte_pktmbuf_append(copy, (uint16_t)m->pkt_len)
+				      : NULL;
 	if (to == NULL) {
 		rte_pktmbuf_free(copy);
 		ap_drop(n, DROP_TOO_LONG, m);
@@ -183,7 +183,8 @@ port_tx_init(struct ap_node *n)
 		return -EINVAL;
 	}
 	if (!p->tx_multi_seg && p->linear_pool == NULL) {
-		fprintf(stderr, "%s: %s sends one segment only and port %s has no pool to copy to\n",
+		fprintf(stderr,
+			"%s: %s sends one segment only and port %s has no pool to copy to\n",
 			n->name, p->driver, p->name);
 		return -EINVAL;
 	}

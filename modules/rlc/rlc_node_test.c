@@ -20,11 +20,16 @@ make_l2(void)
 	memset(l2.rlc_tx, 0, BEARERS * sizeof(*l2.rlc_tx));
 	memset(l2.rlc_rx, 0, BEARERS * sizeof(*l2.rlc_rx));
 	for (uint32_t i = 0; i < 2; i++) {
-		const struct rlc_tx_cfg tx = {.mode = RLC_UM, .sn_FieldLength = RLC_SN_6,
-					      .queue_sdus = 4, .bearer = i,
-					      .lcid = (uint8_t)(4 + i), .pools = &l2.pools};
-		const struct rlc_rx_cfg rx = {.mode = RLC_UM, .sn_FieldLength = RLC_SN_6,
-					      .t_Reassembly_ms = 10 * (i + 1), .bearer = i};
+		const struct rlc_tx_cfg tx = {.mode = RLC_UM,
+					      .sn_FieldLength = RLC_SN_6,
+					      .queue_sdus = 4,
+					      .bearer = i,
+					      .lcid = (uint8_t)(4 + i),
+					      .pools = &l2.pools};
+		const struct rlc_rx_cfg rx = {.mode = RLC_UM,
+					      .sn_FieldLength = RLC_SN_6,
+					      .t_Reassembly_ms = 10 * (i + 1),
+					      .bearer = i};
 
 		assert_int_equal(rlc_tx_init(&l2.rlc_tx[i], &tx), 0);
 		assert_int_equal(rlc_rx_init(&l2.rlc_rx[i], &rx), 0);

@@ -18,9 +18,9 @@
 /** A kept segment; index 0 of the table stands for "none". */
 struct rlc_seg {
 	struct rte_mbuf *m; /**< payload only */
-	uint32_t next; /**< the segment after it, or the next free descriptor */
-	uint16_t so; /**< offset of its first byte, B */
-	uint16_t len; /**< B */
+	uint32_t next;      /**< the segment after it, or the next free descriptor */
+	uint16_t so;        /**< offset of its first byte, B */
+	uint16_t len;       /**< B */
 };
 
 struct rlc_seg_table {
@@ -31,17 +31,17 @@ struct rlc_seg_table {
 /** One SDU; all zero when nothing is known of it. */
 struct rlc_sdu {
 	uint32_t first; /**< segment with the lowest offset */
-	uint32_t last; /**< segment with the highest offset */
+	uint32_t last;  /**< segment with the highest offset */
 	uint16_t bytes; /**< received so far */
-	uint16_t end; /**< length, 0 until the last segment came */
+	uint16_t end;   /**< length, 0 until the last segment came */
 	bool delivered; /**< reassembled before; kept by the entity while in its window */
 };
 
 enum rlc_insert {
 	RLC_INSERT_OK,
 	RLC_INSERT_DUPLICATE, /**< no new byte */
-	RLC_INSERT_CONFLICT, /**< beyond the known end, or a second, different end */
-	RLC_INSERT_FULL, /**< no descriptor left */
+	RLC_INSERT_CONFLICT,  /**< beyond the known end, or a second, different end */
+	RLC_INSERT_FULL,      /**< no descriptor left */
 };
 
 /** @param nb segments at most, > 0. @return 0 or -ENOMEM. */

@@ -19,41 +19,41 @@
 
 /** Why a PDU is lost; the drop reasons of the rlc_rx node. */
 enum rlc_rx_drop {
-	RLC_RX_NO_BEARER, /**< bearer index without an entity */
-	RLC_RX_PDU_SHORT, /**< ends inside its header */
-	RLC_RX_SDU_EMPTY, /**< header without data */
-	RLC_RX_SI_SO, /**< last or middle segment at byte 0 */
-	RLC_RX_SDU_OVERSIZE, /**< segment reaches beyond RLC_SDU_MAX */
-	RLC_RX_SN_OLD, /**< SN before RX_Next_Reassembly: too late */
-	RLC_RX_DUPLICATE, /**< every byte was received before */
-	RLC_RX_SO_CONFLICT, /**< segment beyond the end of its SDU, or two different ends */
+	RLC_RX_NO_BEARER,     /**< bearer index without an entity */
+	RLC_RX_PDU_SHORT,     /**< ends inside its header */
+	RLC_RX_SDU_EMPTY,     /**< header without data */
+	RLC_RX_SI_SO,         /**< last or middle segment at byte 0 */
+	RLC_RX_SDU_OVERSIZE,  /**< segment reaches beyond RLC_SDU_MAX */
+	RLC_RX_SN_OLD,        /**< SN before RX_Next_Reassembly: too late */
+	RLC_RX_DUPLICATE,     /**< every byte was received before */
+	RLC_RX_SO_CONFLICT,   /**< segment beyond the end of its SDU, or two different ends */
 	RLC_RX_SEGMENTS_FULL, /**< the entity keeps as many segments as it may */
-	RLC_RX_T_REASSEMBLY, /**< segment of an SDU given up when t-Reassembly expired */
-	RLC_RX_WINDOW_MOVED, /**< segment of an SDU that fell out of the reassembly window */
+	RLC_RX_T_REASSEMBLY,  /**< segment of an SDU given up when t-Reassembly expired */
+	RLC_RX_WINDOW_MOVED,  /**< segment of an SDU that fell out of the reassembly window */
 	RLC_RX_DROPS,
 };
 
 struct rlc_rx_cfg {
 	enum rlc_mode mode;
 	enum rlc_sn_len sn_FieldLength; /**< UM: 6 or 12 bits; TM: not used */
-	uint32_t t_Reassembly_ms; /**< 0..10000; 0 expires at once */
-	uint32_t segments_max; /**< kept at most; 0: 64 (6 bits) or 4096 (12 bits) */
-	uint32_t bearer; /**< index in the role */
+	uint32_t t_Reassembly_ms;       /**< 0..10000; 0 expires at once */
+	uint32_t segments_max;          /**< kept at most; 0: 64 (6 bits) or 4096 (12 bits) */
+	uint32_t bearer;                /**< index in the role */
 };
 
 /** What one call did, for the node's account; the caller zeroes it, calls add. */
 struct rlc_rx_counts {
-	uint64_t used; /**< segments that became part of an SDU */
-	uint64_t made; /**< SDUs reassembled from them */
+	uint64_t used;   /**< segments that became part of an SDU */
+	uint64_t made;   /**< SDUs reassembled from them */
 	uint64_t *drops; /**< [RLC_RX_DROPS], PDUs freed */
 };
 
 /** State of UM, TS 38.322 §7.1. */
 struct rlc_um_rx {
 	uint16_t RX_Next_Reassembly; /**< earliest SN still considered for reassembly */
-	uint16_t RX_Next_Highest; /**< SN after the highest one received */
-	uint16_t RX_Timer_Trigger; /**< SN after the one that started t-Reassembly */
-	uint16_t window; /**< UM_Window_Size */
+	uint16_t RX_Next_Highest;    /**< SN after the highest one received */
+	uint16_t RX_Timer_Trigger;   /**< SN after the one that started t-Reassembly */
+	uint16_t window;             /**< UM_Window_Size */
 	uint16_t sn_mask;
 	struct rlc_sdu *sdus; /**< [window], indexed by SN mod window */
 	struct rlc_seg_table segs;
@@ -65,7 +65,7 @@ struct rlc_rx {
 	uint32_t bearer;
 	uint32_t held; /**< segments kept */
 	uint64_t t_Reassembly_ns;
-	uint64_t deadline_ns; /**< of t-Reassembly, 0 when it does not run */
+	uint64_t deadline_ns;     /**< of t-Reassembly, 0 when it does not run */
 	LIST_ENTRY(rlc_rx) watch; /**< rlc_rx node: entities whose timer runs */
 	bool watched;
 	struct rlc_um_rx um;

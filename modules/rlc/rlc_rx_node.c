@@ -14,16 +14,11 @@ enum { EDGE_PDCP };
 
 static const char *const edges[] = {[EDGE_PDCP] = "pdcp"};
 static const char *const drops[] = {
-	[RLC_RX_NO_BEARER] = "no_bearer",
-	[RLC_RX_PDU_SHORT] = "pdu_short",
-	[RLC_RX_SDU_EMPTY] = "sdu_empty",
-	[RLC_RX_SI_SO] = "si_so",
-	[RLC_RX_SDU_OVERSIZE] = "sdu_oversize",
-	[RLC_RX_SN_OLD] = "sn_old",
-	[RLC_RX_DUPLICATE] = "duplicate",
-	[RLC_RX_SO_CONFLICT] = "so_conflict",
-	[RLC_RX_SEGMENTS_FULL] = "segments_full",
-	[RLC_RX_T_REASSEMBLY] = "t_reassembly",
+	[RLC_RX_NO_BEARER] = "no_bearer",         [RLC_RX_PDU_SHORT] = "pdu_short",
+	[RLC_RX_SDU_EMPTY] = "sdu_empty",         [RLC_RX_SI_SO] = "si_so",
+	[RLC_RX_SDU_OVERSIZE] = "sdu_oversize",   [RLC_RX_SN_OLD] = "sn_old",
+	[RLC_RX_DUPLICATE] = "duplicate",         [RLC_RX_SO_CONFLICT] = "so_conflict",
+	[RLC_RX_SEGMENTS_FULL] = "segments_full", [RLC_RX_T_REASSEMBLY] = "t_reassembly",
 	[RLC_RX_WINDOW_MOVED] = "window_moved",
 };
 

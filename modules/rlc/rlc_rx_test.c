@@ -13,7 +13,9 @@ static uint64_t in, out;
 static void
 start(enum rlc_mode mode, enum rlc_sn_len bits, uint32_t t_Reassembly_ms, uint32_t segments_max)
 {
-	const struct rlc_rx_cfg cfg = {.mode = mode, .sn_FieldLength = bits, .bearer = 7,
+	const struct rlc_rx_cfg cfg = {.mode = mode,
+				       .sn_FieldLength = bits,
+				       .bearer = 7,
 				       .t_Reassembly_ms = t_Reassembly_ms,
 				       .segments_max = segments_max};
 
@@ -127,7 +129,8 @@ config_is_checked(void **state)
 	assert_int_equal(rlc_rx_init(&e, &slow), -EINVAL);
 }
 
-/* Complete SDUs: no SN, reserved bits ignored, header byte in a segment of its own, shared buffer. */
+/* Complete SDUs: no SN, reserved bits ignored, header byte in a segment of its own, shared buffer.
+ */
 static void
 complete_sdus(void **state)
 {
@@ -136,7 +139,10 @@ complete_sdus(void **state)
 	(void)state;
 	start(RLC_UM, RLC_SN_12, T_REASSEMBLY, 0);
 	assert_bytes(receive("\0abc", 4, 0), "abc");
-	assert_bytes(receive("\x3f" "abc", 4, 0), "abc");
+	assert_bytes(receive("\x3f"
+			     "abc",
+			     4, 0),
+		     "abc");
 	assert_bytes(receive_in("\0abc", 4, 1, 0), "abc");
 	assert_bytes(receive_in("\0abc", 4, 2, 0), "abc");
 

@@ -52,8 +52,7 @@ static unsigned
 drop(struct rlc_tx *e, struct rte_mbuf **sdus, unsigned n, uint64_t *counter)
 {
 	/* PDCP counted them as submitted: they must not take room for ever. */
-	atomic_store_explicit(&e->lost,
-			      atomic_load_explicit(&e->lost, memory_order_relaxed) + n,
+	atomic_store_explicit(&e->lost, atomic_load_explicit(&e->lost, memory_order_relaxed) + n,
 			      memory_order_release);
 	*counter += n;
 	rte_pktmbuf_free_bulk(sdus, n);

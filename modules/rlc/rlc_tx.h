@@ -20,37 +20,37 @@
 
 /** Why push loses an SDU; the drop reasons of the rlc_tx node. */
 enum rlc_tx_drop {
-	RLC_TX_NO_BEARER, /**< bearer index without an entity */
+	RLC_TX_NO_BEARER,  /**< bearer index without an entity */
 	RLC_TX_QUEUE_FULL, /**< nobody asked rlc_tx_room() first */
 	RLC_TX_SDU_EMPTY,
 	RLC_TX_SDU_OVERSIZE, /**< above RLC_SDU_MAX */
-	RLC_TX_NO_MBUF, /**< no segment left for the header of a shared SDU */
+	RLC_TX_NO_MBUF,      /**< no segment left for the header of a shared SDU */
 	RLC_TX_DROPS,
 };
 
 struct rlc_tx_cfg {
 	enum rlc_mode mode;
 	enum rlc_sn_len sn_FieldLength; /**< UM: 6 or 12 bits; TM: not used */
-	uint32_t queue_sdus; /**< 1..2^20, rounded up to a power of two */
-	uint32_t discard_ms; /**< discardTimer of PDCP, at most 1,000,000; 0 is infinity */
-	uint32_t bearer; /**< index in the role */
-	uint8_t lcid; /**< logical channel, 1..32 */
+	uint32_t queue_sdus;            /**< 1..2^20, rounded up to a power of two */
+	uint32_t discard_ms;          /**< discardTimer of PDCP, at most 1,000,000; 0 is infinity */
+	uint32_t bearer;              /**< index in the role */
+	uint8_t lcid;                 /**< logical channel, 1..32 */
 	const struct l2_pools *pools; /**< hdr and ind are used */
 };
 
 /** What pulls did besides the PDUs they returned; the caller zeroes it, pulls add. */
 struct rlc_tx_pull_stats {
 	uint64_t discarded; /**< SDUs freed because discardTimer expired */
-	uint64_t segments; /**< PDUs returned that carry a segment */
-	uint64_t no_mbuf; /**< segments not made because a pool was empty; the SDU stays */
+	uint64_t segments;  /**< PDUs returned that carry a segment */
+	uint64_t no_mbuf;   /**< segments not made because a pool was empty; the SDU stays */
 };
 
 /** State of UM, TS 38.322 §7.1: pull side only. */
 struct rlc_um_tx {
 	struct rte_mbuf *sdu; /**< what is left of the SDU being segmented, or NULL */
-	uint32_t left; /**< bytes of it */
-	uint16_t so; /**< offset of its first byte in the SDU, > 0 */
-	uint16_t TX_Next; /**< SN of the next segmented SDU, or of the one being segmented */
+	uint32_t left;        /**< bytes of it */
+	uint16_t so;          /**< offset of its first byte in the SDU, > 0 */
+	uint16_t TX_Next;     /**< SN of the next segmented SDU, or of the one being segmented */
 };
 
 struct rlc_tx {
@@ -157,8 +157,8 @@ rlc_mac_fitting(uint32_t grant)
 /* --- between rlc_tx.c and its modes ----------------------------------------------------------- */
 
 /** Takes queued PDUs whole while they fit, within the limits of rlc_tx_pull_some(). */
-unsigned rlc_tx_pull_whole(struct rlc_tx *e, uint32_t *grant, uint32_t want,
-			   struct rte_mbuf **pdus, unsigned max);
+unsigned rlc_tx_pull_whole(struct rlc_tx *e, uint32_t *grant, uint32_t want, struct rte_mbuf **pdus,
+			   unsigned max);
 
 unsigned rlc_um_tx_pull(struct rlc_tx *e, uint32_t *grant, uint32_t want, struct rte_mbuf **pdus,
 			unsigned max, struct rlc_tx_pull_stats *stats);

@@ -11,10 +11,8 @@
 #include "modules/rlc/rlc_tx.h"
 
 static const char *const drops[] = {
-	[RLC_TX_NO_BEARER] = "no_bearer",
-	[RLC_TX_QUEUE_FULL] = "queue_full",
-	[RLC_TX_SDU_EMPTY] = "sdu_empty",
-	[RLC_TX_SDU_OVERSIZE] = "sdu_oversize",
+	[RLC_TX_NO_BEARER] = "no_bearer", [RLC_TX_QUEUE_FULL] = "queue_full",
+	[RLC_TX_SDU_EMPTY] = "sdu_empty", [RLC_TX_SDU_OVERSIZE] = "sdu_oversize",
 	[RLC_TX_NO_MBUF] = "no_mbuf",
 };
 

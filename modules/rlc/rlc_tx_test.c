@@ -42,8 +42,8 @@ pull(struct rlc_tx *e, uint32_t grant)
 static void
 config_is_checked(void **state)
 {
-	const struct rlc_tx_cfg good = {.mode = RLC_UM, .sn_FieldLength = RLC_SN_6,
-					.queue_sdus = 100, .pools = &pools};
+	const struct rlc_tx_cfg good = {
+		.mode = RLC_UM, .sn_FieldLength = RLC_SN_6, .queue_sdus = 100, .pools = &pools};
 	struct rlc_tx_cfg cfg;
 	struct rlc_tx e;
 
@@ -263,7 +263,8 @@ want_stops_without_segmenting(void **state)
 static void
 discard_by_age(void **state)
 {
-	const uint64_t t0 = (1ULL << 32) * 1000 - 500 * 1000; /* the µs stamp wraps during the test */
+	const uint64_t t0 =
+		(1ULL << 32) * 1000 - 500 * 1000; /* the µs stamp wraps during the test */
 	struct rlc_tx e;
 
 	(void)state;
@@ -275,7 +276,8 @@ discard_by_age(void **state)
 	assert_int_equal(rlc_tx_discard_expired(&e, t0 + 10 * MS), 1);
 	assert_int_equal(rlc_tx_bytes_waiting(&e), 21);
 	assert_int_equal(rlc_tx_pull(&e, &(uint32_t){100}, &(struct rte_mbuf *){NULL}, 1,
-				     t0 + 11 * MS, &stats), 0);
+				     t0 + 11 * MS, &stats),
+			 0);
 	assert_int_equal(stats.discarded, 1);
 	assert_int_equal(rlc_tx_bytes_waiting(&e), 0);
 	rlc_tx_fini(&e);
@@ -287,7 +289,8 @@ discard_by_age(void **state)
 	assert_no_leak();
 }
 
-/* TS 38.322 §5.4: discard only "if neither the RLC SDU nor a segment thereof has been submitted". */
+/* TS 38.322 §5.4: discard only "if neither the RLC SDU nor a segment thereof has been submitted".
+ */
 static void
 discard_spares_a_segmented_sdu(void **state)
 {

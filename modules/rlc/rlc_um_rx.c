@@ -155,8 +155,8 @@ move_window(struct rlc_rx *e, uint16_t x, struct rlc_rx_counts *c)
 	 * RX_Next_Reassembly to the SN of the first SN >= (RX_Next_Highest –
 	 * UM_Window_Size) that has not been reassembled and delivered to upper layer" */
 	if (!in_window(um, um->RX_Next_Reassembly))
-		um->RX_Next_Reassembly = first_not_delivered(
-			um, (um->RX_Next_Highest - um->window) & um->sn_mask);
+		um->RX_Next_Reassembly =
+			first_not_delivered(um, (um->RX_Next_Highest - um->window) & um->sn_mask);
 }
 
 /* §5.2.2.2.3, the part about t-Reassembly. */
@@ -171,9 +171,9 @@ update_timer(struct rlc_rx *e, struct rlc_rx_counts *c, uint64_t now_ns)
 	 * if RX_Next_Highest = RX_Next_Reassembly + 1 and there is no missing byte segment
 	 * …: stop and reset t-Reassembly". The third is !something_missing() once the first
 	 * is not true. */
-	if (e->deadline_ns && (rel(um, trigger) <= rel(um, um->RX_Next_Reassembly) ||
-			       (!in_window(um, trigger) && trigger != um->RX_Next_Highest) ||
-			       !something_missing(um)))
+	if (e->deadline_ns &&
+	    (rel(um, trigger) <= rel(um, um->RX_Next_Reassembly) ||
+	     (!in_window(um, trigger) && trigger != um->RX_Next_Highest) || !something_missing(um)))
 		e->deadline_ns = 0;
 	if (e->deadline_ns == 0)
 		start_if_missing(e, c, now_ns);

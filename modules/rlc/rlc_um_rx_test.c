@@ -100,7 +100,7 @@ expiry_gives_up_what_is_before_the_trigger(void **state)
 	(void)state;
 	start(RLC_SN_6, T_REASSEMBLY);
 	assert_false(part(0, 0, 0));
-	sdu(1, MS);	       /* starts: trigger 2 */
+	sdu(1, MS); /* starts: trigger 2 */
 	assert_false(part(2, 1, 2 * MS));
 	assert_false(part(4, 0, 3 * MS));
 	assert_int_equal(e.um.RX_Timer_Trigger, 2);
@@ -195,7 +195,8 @@ delivered_in_window_is_a_duplicate(void **state)
 	finish();
 }
 
-/* A trigger that falls out of the window stops the timer; it starts anew for what is missing now. */
+/* A trigger that falls out of the window stops the timer; it starts anew for what is missing now.
+ */
 static void
 timer_restarts_when_the_window_leaves_the_trigger(void **state)
 {

@@ -9,8 +9,8 @@
 #define SEEDS 30
 
 struct link {
-	unsigned lose, twice; /* percent */
-	unsigned depth; /* PDUs kept back to be reordered, < LINK */
+	unsigned lose, twice;     /* percent */
+	unsigned depth;           /* PDUs kept back to be reordered, < LINK */
 	bool only_segments_twice; /* a complete UM PDU has no SN: its copy is a second SDU */
 };
 
@@ -31,10 +31,13 @@ struct run {
 static void
 start(struct run *r, enum rlc_sn_len bits, uint64_t seed, const struct link *link)
 {
-	const struct rlc_tx_cfg tx = {.mode = RLC_UM, .sn_FieldLength = bits, .queue_sdus = 128,
-				      .lcid = 4, .pools = &pools};
-	const struct rlc_rx_cfg rx = {.mode = RLC_UM, .sn_FieldLength = bits, .t_Reassembly_ms = 50,
-				      .segments_max = 512};
+	const struct rlc_tx_cfg tx = {.mode = RLC_UM,
+				      .sn_FieldLength = bits,
+				      .queue_sdus = 128,
+				      .lcid = 4,
+				      .pools = &pools};
+	const struct rlc_rx_cfg rx = {
+		.mode = RLC_UM, .sn_FieldLength = bits, .t_Reassembly_ms = 50, .segments_max = 512};
 
 	memset(r, 0, sizeof(*r));
 	r->link = *link;
@@ -152,8 +155,7 @@ finish(struct run *r)
 
 	for (int i = 0; i < RLC_RX_DROPS; i++)
 		dropped += r->rx_drops[i];
-	assert_int_equal(r->in + r->counts.made,
-			 r->out + r->counts.used + dropped + r->rx.held);
+	assert_int_equal(r->in + r->counts.made, r->out + r->counts.used + dropped + r->rx.held);
 	assert_int_equal(r->stats.no_mbuf, 0);
 	assert_true(r->stats.segments > 0);
 	rlc_tx_fini(&r->tx);

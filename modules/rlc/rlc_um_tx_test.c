@@ -12,8 +12,12 @@ static struct rlc_tx_pull_stats stats;
 static void
 start(struct rlc_tx *e, enum rlc_sn_len bits)
 {
-	const struct rlc_tx_cfg cfg = {.mode = RLC_UM, .sn_FieldLength = bits, .queue_sdus = 64,
-				       .bearer = 7, .lcid = 4, .pools = &pools};
+	const struct rlc_tx_cfg cfg = {.mode = RLC_UM,
+				       .sn_FieldLength = bits,
+				       .queue_sdus = 64,
+				       .bearer = 7,
+				       .lcid = 4,
+				       .pools = &pools};
 
 	memset(&stats, 0, sizeof(stats));
 	assert_int_equal(rlc_tx_init(e, &cfg), 0);

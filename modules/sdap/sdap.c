@@ -129,8 +129,8 @@ tx_flow(struct sdap *s, uint8_t qfi, struct rte_mbuf **pkts, uint16_t nb, uint64
 		if (i + 2 * AHEAD < nb)
 			rte_prefetch0_write(pkts[i + 2 * AHEAD]);
 		if (i + AHEAD < nb)
-			rte_prefetch0_write(rte_pktmbuf_mtod_offset(pkts[i + AHEAD], void *,
-								    -SDAP_HDR_LEN));
+			rte_prefetch0_write(
+				rte_pktmbuf_mtod_offset(pkts[i + AHEAD], void *, -SDAP_HDR_LEN));
 		ap_meta(m)->bearer = bearer;
 		ap_meta(m)->qfi = qfi;
 		p = ap_pkt_prepend(&m, SDAP_HDR_LEN, s->hdr);

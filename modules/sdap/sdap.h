@@ -24,15 +24,15 @@
 
 /** Why a packet is dropped in sdap_tx; indexes the node's counters. */
 enum sdap_tx_drop {
-	SDAP_TX_NO_DRB, /**< the QoS flow has no DRB and there is no default DRB */
+	SDAP_TX_NO_DRB,  /**< the QoS flow has no DRB and there is no default DRB */
 	SDAP_TX_NO_MBUF, /**< no segment for the header */
 	SDAP_TX_DROPS,
 };
 
 /** Why a PDU is dropped in sdap_rx; indexes the node's counters. */
 enum sdap_rx_drop {
-	SDAP_RX_NO_DRB, /**< meta.bearer is not one of the entity's DRBs */
-	SDAP_RX_SHORT, /**< no SDU behind the header */
+	SDAP_RX_NO_DRB,    /**< meta.bearer is not one of the entity's DRBs */
+	SDAP_RX_SHORT,     /**< no SDU behind the header */
 	SDAP_RX_MALFORMED, /**< bytes behind an end-marker */
 	SDAP_RX_DROPS,
 };
@@ -40,12 +40,12 @@ enum sdap_rx_drop {
 /** QoS rule: packets of one DSCP belong to a QoS flow. */
 struct sdap_rule {
 	uint8_t dscp; /**< 0..63, of IPv4 TOS or IPv6 traffic class */
-	uint8_t qfi; /**< 0..63 */
+	uint8_t qfi;  /**< 0..63 */
 };
 
 /** mappedQoS-FlowsToAdd: a QoS flow and its DRB. */
 struct sdap_mapping {
-	uint8_t qfi; /**< 0..63 */
+	uint8_t qfi;     /**< 0..63 */
 	uint32_t bearer; /**< index into the role's bearers */
 };
 
@@ -60,9 +60,9 @@ struct sdap_cfg {
 	enum l2_direction tx_direction;
 	enum l2_direction rx_direction;
 	uint32_t nb_bearers;
-	const struct sdap_drb *drbs; /**< [nb_bearers] */
-	uint32_t defaultDRB; /**< bearer index, or L2_NO_BEARER */
-	uint8_t default_qfi; /**< QoS flow of packets that match no rule */
+	const struct sdap_drb *drbs;   /**< [nb_bearers] */
+	uint32_t defaultDRB;           /**< bearer index, or L2_NO_BEARER */
+	uint8_t default_qfi;           /**< QoS flow of packets that match no rule */
 	const struct sdap_rule *rules; /**< [nb_rules]; without any, packet data is not looked at */
 	uint32_t nb_rules;
 	const struct sdap_mapping *mappings; /**< [nb_mappings]; other QFIs go to defaultDRB */
@@ -75,18 +75,19 @@ struct sdap {
 	struct rte_mempool *hdr;
 	uint32_t nb_bearers;
 	uint8_t default_qfi;
-	bool classify; /**< there are rules */
+	bool classify;    /**< there are rules */
 	uint8_t tx_octet; /**< header octet of QFI 0 in the tx direction */
-	bool rx_uplink; /**< received PDUs have the uplink format */
-	bool *tx_header; /**< [nb_bearers] */
-	bool *rx_header; /**< [nb_bearers] */
-	bool *present; /**< [nb_bearers] */
+	bool rx_uplink;   /**< received PDUs have the uplink format */
+	bool *tx_header;  /**< [nb_bearers] */
+	bool *rx_header;  /**< [nb_bearers] */
+	bool *present;    /**< [nb_bearers] */
 	uint8_t qfi_of_dscp[SDAP_DSCP_MAX + 1];
 	uint32_t bearer_of_qfi[SDAP_QFI_MAX + 1]; /**< L2_NO_BEARER: no DRB */
 
 	/* rx: rw */
 	uint64_t end_markers __rte_cache_aligned; /**< end-marker control PDUs received */
-	uint64_t reflective; /**< PDUs that asked for a reflective mapping (RDI or RQI); not acted upon */
+	uint64_t reflective; /**< PDUs that asked for a reflective mapping (RDI or RQI); not acted
+				upon */
 };
 
 /** Control thread. @return 0, -EINVAL when `cfg` is impossible, or -ENOMEM. */
@@ -101,9 +102,9 @@ void sdap_fini(struct sdap *s);
 uint16_t sdap_tx_process(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *drops);
 
 /**
- * SDAP PDUs of the bearers in meta become user packets: strips the header and writes meta.qfi; where
- * the DRB has no header both stay as they are. Control PDUs are freed, counted in `used` and end_markers; what is wrong is
- * freed and counted in `drops` (enum sdap_rx_drop).
+ * SDAP PDUs of the bearers in meta become user packets: strips the header and writes meta.qfi;
+ * where the DRB has no header both stay as they are. Control PDUs are freed, counted in `used` and
+ * end_markers; what is wrong is freed and counted in `drops` (enum sdap_rx_drop).
  * @return n: pkts[0..n) are user packets, order kept.
  */
 uint16_t sdap_rx_process(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *drops,

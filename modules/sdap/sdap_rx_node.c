@@ -22,9 +22,9 @@ process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb
 	const struct l2 *l2 = n->role;
 
 	n->in += nb_objs;
-	ap_next_all(n, graph, node, EDGE_SDU, objs,
-		    sdap_rx_process(l2->sdap, (struct rte_mbuf **)objs, nb_objs, n->drops,
-				    &n->used));
+	ap_next_all(
+		n, graph, node, EDGE_SDU, objs,
+		sdap_rx_process(l2->sdap, (struct rte_mbuf **)objs, nb_objs, n->drops, &n->used));
 	return nb_objs;
 }
 

@@ -209,7 +209,7 @@ uplink_receiver(void **state)
 
 	(void)state;
 	assert_int_equal(sdap_init(&s, &cfg), 0);
-	p[0] = received(0, 0x05, 1); /* end-marker */
+	p[0] = received(0, 0x05, 1);  /* end-marker */
 	p[1] = received(0, 0xc6, 20); /* reserved bit set */
 	p[2] = received(0, 0x05, 20); /* end-marker with something behind */
 	p[3] = received(0, 0x85, 1);

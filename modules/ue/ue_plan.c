@@ -97,7 +97,7 @@ ue_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 
 	slot = ap_plan_add(p, ue->name, "mac_slot", "mac_slot", 0, err);
 	phy_tx =
-	    slot ? ap_plan_add_port(p, ue->name, "phy_tx", "port_tx", ue->phy_port, err) : NULL;
+		slot ? ap_plan_add_port(p, ue->name, "phy_tx", "port_tx", ue->phy_port, err) : NULL;
 	if (phy_tx == NULL || plan_carriers(p, ue, slot, phy_tx, err) < 0)
 		return -EINVAL;
 	if (phy_tx->port->framing != AP_FRAMING_RAW || user_rx->port->framing == AP_FRAMING_RAW)

@@ -185,8 +185,8 @@ ue_build(struct ap_run *run, unsigned i, struct ap_error *err)
 	ue->l2.nb_carriers = ue->cfg->carriers;
 	ue->l2.tx_direction = L2_UPLINK;
 	ue->l2.rx_direction = ue->cfg->loopback ? L2_UPLINK : L2_DOWNLINK;
-	if (pools_get(run, ue, err) < 0 || ue_bearers_init(ue, err) < 0 ||
-	    fapi_make(ue, err) < 0 || mac_make(ue, err) < 0) {
+	if (pools_get(run, ue, err) < 0 || ue_bearers_init(ue, err) < 0 || fapi_make(ue, err) < 0 ||
+	    mac_make(ue, err) < 0) {
 		ue_destroy(ue);
 		return NULL;
 	}

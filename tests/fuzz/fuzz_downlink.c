@@ -219,7 +219,7 @@ stack_up(struct stack *s, uint8_t options)
 	struct sdap_drb drbs[BEARERS];
 	struct sdap_cfg sdap = {.rx_direction = mac.direction,
 				.tx_direction =
-				    mac.direction == L2_UPLINK ? L2_DOWNLINK : L2_UPLINK,
+					mac.direction == L2_UPLINK ? L2_DOWNLINK : L2_UPLINK,
 				.nb_bearers = BEARERS,
 				.drbs = drbs,
 				.defaultDRB = 0,

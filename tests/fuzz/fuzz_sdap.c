@@ -18,8 +18,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (octet != (data[0] & 0xbf))
 			abort();
 	}
-	if (sdap_dl_decode(data, size, &dl) > 0 &&
-	    sdap_dl_octet(dl.rdi, dl.rqi, dl.qfi) != data[0])
+	if (sdap_dl_decode(data, size, &dl) > 0 && sdap_dl_octet(dl.rdi, dl.rqi, dl.qfi) != data[0])
 		abort();
 	return 0;
 }

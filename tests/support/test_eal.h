@@ -2,7 +2,8 @@
 #ifndef AIRPATH_TESTS_TEST_EAL_H
 #define AIRPATH_TESTS_TEST_EAL_H
 
-/** EAL for unit tests: no hugepages, no devices, nothing left on disk. cmocka must be included first. */
+/** EAL for unit tests: no hugepages, no devices, nothing left on disk. cmocka must be included
+ * first. */
 
 #include <stdlib.h>
 
@@ -15,8 +16,8 @@
 static inline int
 test_eal_init(void)
 {
-	char *argv[] = {"test", "--no-huge", "--no-shconf", "--no-pci", "--no-telemetry", "-m", "256",
-			"-l", "0", "--log-level", "error", NULL};
+	char *argv[] = {"test", "--no-huge", "--no-shconf", "--no-pci",    "--no-telemetry", "-m",
+			"256",  "-l",        "0",           "--log-level", "error",          NULL};
 
 	if (rte_eal_init(11, argv) < 0)
 		return -1;

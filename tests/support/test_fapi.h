@@ -38,8 +38,8 @@ tb_fragments(struct rte_mempool *pool, uint32_t seed, uint32_t bytes, uint32_t f
 			.flags = (uint8_t)((at == 0 ? AP_M_FRAG_FIRST : 0) |
 					   (at + len == bytes ? AP_M_FRAG_LAST : 0)),
 		};
-		*ap_ext(m) = (struct ap_ext){
-			.tb_bytes = bytes, .tb_offset = at, .sfn = 100, .slot = 7};
+		*ap_ext(m) =
+			(struct ap_ext){.tb_bytes = bytes, .tb_offset = at, .sfn = 100, .slot = 7};
 		out[n] = m;
 		at += len;
 	}

@@ -94,7 +94,8 @@ test_node_visit(struct test_node *t, struct rte_mbuf **pkts, uint16_t nb)
 	t->graph.tail = 0;
 }
 
-/** @return how many packets went to `edge` since last asked; they are at `*pkts` until the next visit. */
+/** @return how many packets went to `edge` since last asked; they are at `*pkts` until the next
+ * visit. */
 static inline uint16_t
 test_node_take(struct test_node *t, unsigned edge, struct rte_mbuf ***pkts)
 {
