@@ -31,12 +31,15 @@ long_files() {
 	sources '*.c' '*.h' '*.py' '*.sh' | xargs wc -l | awk '$2 != "total" && $1 > 300' | sort -rn
 }
 
+clang_format() { sources '*.c' '*.h' | xargs clang-format-14 --dry-run -Werror; }
+
 clang_build() { CC=clang-14 tools/build.sh build-clang -Dfuzz=false; }
 
 step gcc tools/build.sh build
 step clang clang_build
 step ruff-check .venv/bin/ruff check --quiet .
 step ruff-format .venv/bin/ruff format --quiet --check .
+step clang-format clang_format
 step spdx spdx
 long=$(long_files)
 [ -z "$long" ] || printf 'lint: files above 300 lines (a report, not a failure):\n%s\n' "$long"

@@ -4,8 +4,8 @@
 
 #include "modules/phy/phy_copy.h"
 
-#define AHEAD_BYTES 256 /* what is fetched of the next segment; the hardware sees the rest coming  \
-			 */
+/* What is fetched of the next segment: the hardware sees the rest coming. */
+#define AHEAD_BYTES 256
 #define PENDING 64
 
 /** Free mbufs of one pool on their way back. */
