@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_common.h>
+
+#include "bench/loop_row.h"
+#include "bench/trial.h"
+#include "modules/fapi/fapi_tx.h"
+
+#define PROBE_SECONDS 0.1
+#define PROBE_GBPS_FIRST 6.0 /* TB capacity at 1024 B, less for smaller packets */
+#define PROBE_STEP 1.5
+#define PROBES_MAX 8
+#define SEARCH_SECONDS 0.25
+#define TB_HEADROOM 1.2 /* TB capacity over the rate probed */
+#define SUBPDU_BYTES 8  /* SDAP 1, PDCP 3, RLC 1, MAC 3 */
+#define SHARED_TRIES 12
+struct ap_config *
+loop_row_config(const struct loop_options *o, const struct loop_row *r, struct ap_error *err)
+{
+	struct ap_config *cfg = ap_config_load(o->deployment, err);
+
+	if (cfg == NULL)
+		return NULL;
+	if (cfg->ue_count != 1 || cfg->phy_count != 1 || cfg->gen_count != 1) {
+		ap_error_set(err, "%s: the loopback has one ue, one phy and one gen", cfg->path);
+		ap_config_free(cfg);
+		return NULL;
+	}
+	/* Two time stamps a node visit: only where somebody wants to see them. */
+	cfg->stats = o->nodes ? AP_CFG_ON : AP_CFG_OFF;
+	cfg->ue[0].copy = r->copy;
+	cfg->ue[0].strategy = r->strategy;
+	cfg->phy[0].tb_loss = o->phy_loss > 0 ? o->phy_loss : cfg->phy[0].tb_loss;
+	if (o->numerology)
+		cfg->phy[0].numerology = (uint8_t)RTE_MIN(atoi(o->numerology), 4);
+	free(cfg->gen[0].sizes);
+	cfg->gen[0].sizes = malloc(sizeof(uint32_t));
+	if (cfg->gen[0].sizes == NULL)
+		abort();
+	cfg->gen[0].sizes[0] = r->size;
+	cfg->gen[0].sizes_count = 1;
+	return cfg;
+}
+
+/** TB bytes a carrier so that all of them carry `gbps` of IP in packets of `size`. */
+static uint32_t
+tb_for(const struct ap_config *cfg, uint32_t size, double gbps)
+{
+	double slot_s = 1e-3 / (1 << cfg->phy[0].numerology);
+	double bytes = gbps * 1e9 / 8 * slot_s / cfg->phy[0].tb_bytes_count;
+
+	bytes *= (double)(size + SUBPDU_BYTES) / size;
+	return (uint32_t)RTE_MIN(bytes + 64, (double)fapi_tb_max(cfg->phy[0].frame_bytes));
+}
+
+int
+loop_device_up(struct loop_device *d, const struct loop_options *o, const struct loop_row *r,
+	       struct ap_error *err)
+{
+	*d = (struct loop_device){.cfg = loop_row_config(o, r, err)};
+	d->plan = d->cfg ? ap_plan_make(d->cfg, err) : NULL;
+	d->loop = d->plan ? loop_open(d->cfg, d->plan, err) : NULL;
+	if (d->loop)
+		return 0;
+	fprintf(stderr, "%s\n", err->text);
+	ap_plan_free(d->plan);
+	ap_config_free(d->cfg);
+	return -EINVAL;
+}
+
+bool
+loop_device_down(struct loop_device *d, struct ap_error *err)
+{
+	bool balanced = loop_close(d->loop, err);
+
+	ap_plan_free(d->plan);
+	ap_config_free(d->cfg);
+	return balanced;
+}
+
+/**
+ * As fast as the device takes packets, in TBs that grow until they no longer help: padding costs
+ * the PHY as much as data, so TBs that are much too large would slow the machine down.
+ * Leaves the TB size a little above what the device carries. @return that rate through `pps`.
+ */
+static int
+probe(const struct loop_options *o, struct loop_row *r, struct loop_device *d, double *pps)
+{
+	double capacity = PROBE_GBPS_FIRST * r->size / 1024, best = 0;
+	struct loop_trial t;
+	int rc = 0;
+
+	for (unsigned i = 0; i < PROBES_MAX && rc == 0; i++, capacity *= PROBE_STEP) {
+		r->tb_bytes = o->tb_bytes ? o->tb_bytes : tb_for(d->cfg, r->size, capacity);
+		loop_set_tb(d->loop, r->tb_bytes);
+		rc = loop_trial(d->loop, 0, PROBE_SECONDS, &t);
+		best = RTE_MAX(best, t.gbps_max);
+		if (o->tb_bytes || best < capacity * 0.75)
+			break;
+	}
+	*pps = best * 1e9 / 8 / r->size;
+	r->tb_bytes = o->tb_bytes ? o->tb_bytes : tb_for(d->cfg, r->size, best * TB_HEADROOM);
+	loop_set_tb(d->loop, r->tb_bytes);
+	return rc;
+}
+
+struct search_arg {
+	struct loop *loop;
+};
+
+static int
+search_trial(void *arg, double rate, double seconds, struct trial_outcome *out)
+{
+	struct search_arg *s = arg;
+	struct loop_trial t;
+	int rc = loop_trial(s->loop, rate, seconds, &t);
+	double due = rate * t.seconds;
+
+	out->sent = t.sent;
+	out->lost = t.lost;
+	/* Packets a busy device left no room for were refused: a real port would have lost them. */
+	if (!t.generator_limited && due > (double)t.sent * 1.02)
+		out->lost += (uint64_t)due - t.sent;
+	out->corrupted = t.corrupted;
+	out->generator_limited = t.generator_limited;
+	return rc;
+}
+
+/** The highest loss-free rate, then the measurement there; backs off 3 % while packets are lost. */
+static int
+measure(const struct loop_options *o, struct loop_row *r, struct loop_device *d, double probed)
+{
+	struct trial_cfg cfg = {
+		.seconds = SEARCH_SECONDS,
+		.min_rate = probed * 0.2,
+		.max_rate = probed * 1.1,
+		.resolution = 0.02,
+		.repeats = 2,
+		.unit = "Mpps",
+		.unit_size = 1e6,
+		.progress = stderr,
+	};
+	struct search_arg s = {.loop = d->loop};
+	struct trial_outcome best = {.offered = o->rate_mpps * 1e6};
+	double rate;
+	int rc = 0;
+
+	if (o->rate_mpps <= 0)
+		rc = trial_search(&cfg, search_trial, &s, &best);
+	/* The probe was slowed down if its rate passes. */
+	for (unsigned again = 0;
+	     again < 2 && rc == 0 && best.offered >= 0.98 * cfg.max_rate && !best.generator_limited;
+	     again++) {
+		cfg.min_rate = cfg.max_rate;
+		cfg.max_rate *= 1.5;
+		rc = trial_search(&cfg, search_trial, &s, &best);
+		if (rc == -ENOENT) {
+			best.offered = cfg.min_rate;
+			rc = 0;
+		}
+	}
+	if (rc == -ENOENT) {
+		fprintf(stderr, "not even %.3f Mpps pass without loss\n", cfg.min_rate / 1e6);
+		best.offered = cfg.min_rate;
+		rc = 0;
+	}
+	rate = best.offered;
+	for (unsigned tries = 0; rc == 0 && tries < SHARED_TRIES; tries++) {
+		rc = loop_trial(d->loop, rate, o->common.seconds, &r->max);
+		if (r->max.lost == 0 || o->phy_loss > 0 || o->rate_mpps > 0)
+			break;
+		rate *= 0.97;
+	}
+	return rc == 0 ? loop_trial(d->loop, 0.8 * rate, RTE_MAX(o->common.seconds / 3, 0.3),
+				    &r->at80)
+		       : rc;
+}
+
+int
+loop_row_measure(const struct loop_options *o, struct loop_row *r, struct loop_device *d)
+{
+	double probed = 0;
+	int rc = probe(o, r, d, &probed);
+
+	return rc < 0 ? rc : measure(o, r, d, probed);
+}
