@@ -24,7 +24,7 @@
 #define DEPLOYMENT "deploy/ue-loopback-fused.yaml"
 #define STEP_SECONDS 0.4
 
-static const struct profile profiles[] = {
+static const struct loop_profile profiles[] = {
 	{"paper", AP_COPY_CPU, AP_STRATEGY_GATHER},
 	{"zero-copy", AP_COPY_NONE, AP_STRATEGY_SCATTER},
 };

@@ -11,7 +11,7 @@
 #include "bench/result.h"
 #include "core/config.h"
 
-struct profile {
+struct loop_profile {
 	const char *name;
 	enum ap_cfg_copy copy;
 	enum ap_cfg_strategy strategy;
@@ -24,19 +24,19 @@ struct loop_options {
 	const char *copier;
 	const char *strategy;
 	struct bench_uints sizes;
-	unsigned tb_bytes; /* 0: from the probe */
+	unsigned tb_bytes; /**< 0: from the probe */
 	const char *numerology;
-	double rate_mpps; /* 0: search */
-	unsigned steps;   /* rows at rates rising up to the one found, as in the paper's test */
+	double rate_mpps; /**< 0: search */
+	unsigned steps;   /**< rows at rates rising to the one found */
 	double phy_loss;
 	bool nodes;
 };
 
 struct loop_row {
-	const struct profile *profile;
+	const struct loop_profile *profile;
 	uint32_t size;
 	uint32_t tb_bytes;
-	unsigned load_percent; /* of the highest loss-free rate */
+	unsigned load_percent; /**< of the highest loss-free rate */
 	unsigned lcores;
 	char copier[96];
 	const char *framing;
@@ -44,7 +44,6 @@ struct loop_row {
 	enum ap_cfg_strategy strategy;
 	struct loop_trial max, at80;
 	bool balanced;
-	char unbalanced[512];
 };
 
 /** The device under test, up and running. */

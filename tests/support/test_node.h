@@ -87,7 +87,8 @@ test_node_clock(struct test_node *t, uint64_t now_ns)
 static inline void
 test_node_visit(struct test_node *t, struct rte_mbuf **pkts, uint16_t nb)
 {
-	memcpy(t->rte->objs, pkts, nb * sizeof(*pkts));
+	if (nb > 0)
+		memcpy(t->rte->objs, pkts, nb * sizeof(*pkts));
 	t->rte->idx = nb;
 	t->n.type->process(&t->graph, t->rte, t->rte->objs, nb);
 	t->rte->idx = 0;
