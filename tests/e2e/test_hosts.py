@@ -47,4 +47,4 @@ def test_both_directions_at_once(net, tmp_path):
     assert answered == sent
     sent, answered = traffic.ping(net, hosts.a, V6_B, size=1000, count=100)
     assert answered == sent
-    hosts.airpath.stop()
+    assert program.drops(hosts.airpath.stop()) == {}
