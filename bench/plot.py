@@ -119,7 +119,7 @@ def port_limits(folder: Path) -> None:
     axes.set_xticks(range(len(frames)), [str(f) for f in frames])
     axes.set(xlabel="frame, B", ylabel="Mpps", title="Software loopback of a port")
     axes.set_yscale("log")
-    axes.legend(fontsize=7, ncols=2)
+    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
     save(figure, folder, "port-limits")
 
 

@@ -29,7 +29,8 @@ def table(header: list[str], lines: list[list]) -> str:
 
 def host(document: dict) -> str:
     parts = []
-    for key, value in document.get("host", {}).items():
+    for key in ("cpu", "cores", "tsc_hz", "hugepages", "dpdk", "emulations"):
+        value = document.get("host", {}).get(key)
         if isinstance(value, list):
             value = "; ".join(value)
         if value not in (None, ""):
@@ -57,14 +58,6 @@ UE_LOOPBACK = {
     "corrupted": "corrupted",
     "windows_clean": "clean windows",
     "windows": "of",
-}
-PORT_LIMITS = {
-    "cores": "cores",
-    "queues": "queues",
-    "frame_bytes": "frame B",
-    "mode": "mode",
-    "mpps": "Mpps",
-    "cycles_per_packet": "cycles/packet",
 }
 
 
@@ -94,7 +87,17 @@ def mac_build(document: dict) -> str:
 
 
 def port_limits(document: dict) -> str:
-    return chosen(document, PORT_LIMITS)
+    """Mpps, a column a frame size."""
+    frames = sorted({row["frame_bytes"] for row in document["rows"]})
+    lines: dict[tuple, dict[int, float]] = {}
+    for row in document["rows"]:
+        kind = (row["cores"], row["queues"], row["mode"])
+        lines.setdefault(kind, {})[row["frame_bytes"]] = row["mpps"]
+    header = ["cores / queues", "mode", *(f"{f} B" for f in frames)]
+    body = []
+    for (cores, queues, mode), mpps in sorted(lines.items()):
+        body.append([f"{cores}C/{queues}Q", mode, *(mpps.get(f) for f in frames)])
+    return "Mpps by frame size:\n\n" + table(header, body)
 
 
 WRITERS = {"ue-loopback": ue_loopback, "mac-build": mac_build, "port-limits": port_limits}
