@@ -12,9 +12,10 @@
 #define PROBE_SECONDS 0.1
 #define PROBE_GBPS_FIRST 6.0 /* TB capacity at 1024 B, less for smaller packets */
 #define PROBE_STEP 1.5
-#define PROBES_MAX 8
+#define PROBES_MAX 10
+#define PROBES_IDLE 3
 #define SEARCH_SECONDS 0.25
-#define TB_HEADROOM 1.2 /* TB capacity over the rate probed */
+#define TB_HEADROOM 1.3 /* TB capacity over the rate probed */
 #define SUBPDU_BYTES 8  /* SDAP 1, PDCP 3, RLC 1, MAC 3 */
 #define SHARED_TRIES 12
 struct ap_config *
@@ -93,13 +94,14 @@ probe(const struct loop_options *o, struct loop_row *r, struct loop_device *d, d
 	struct loop_trial t;
 	int rc = 0;
 
-	for (unsigned i = 0; i < PROBES_MAX && rc == 0; i++, capacity *= PROBE_STEP) {
+	for (unsigned i = 0, idle = 0; i < PROBES_MAX && idle < PROBES_IDLE && rc == 0; i++) {
 		r->tb_bytes = o->tb_bytes ? o->tb_bytes : tb_for(d->cfg, r->size, capacity);
 		loop_set_tb(d->loop, r->tb_bytes);
 		rc = loop_trial(d->loop, 0, PROBE_SECONDS, &t);
+		/* One that helps no more may only have had a busy neighbour. */
+		idle = t.gbps_max > best * 1.05 ? 0 : idle + 1;
 		best = RTE_MAX(best, t.gbps_max);
-		if (o->tb_bytes || best < capacity * 0.75)
-			break;
+		capacity *= PROBE_STEP;
 	}
 	*pps = best * 1e9 / 8 / r->size;
 	r->tb_bytes = o->tb_bytes ? o->tb_bytes : tb_for(d->cfg, r->size, best * TB_HEADROOM);
