@@ -17,7 +17,8 @@
 #define SEARCH_SECONDS 0.25
 #define TB_HEADROOM 1.3 /* TB capacity over the rate probed */
 #define SUBPDU_BYTES 8  /* SDAP 1, PDCP 3, RLC 1, MAC 3 */
-#define SHARED_TRIES 12
+#define BACK_OFF 0.95
+#define BACK_OFF_TRIES 16
 struct ap_config *
 loop_row_config(const struct loop_options *o, const struct loop_row *r, struct ap_error *err)
 {
@@ -131,7 +132,25 @@ search_trial(void *arg, double rate, double seconds, struct trial_outcome *out)
 	return rc;
 }
 
-/** The highest loss-free rate, then the measurement there; backs off 3 % while packets are lost. */
+/**
+ * A trial at `rate`, or at what is left of it after backing off while packets are lost: what the
+ * search found in short trials need not hold for a long one on a machine shared with others.
+ */
+static int
+trial_lossless(const struct loop_options *o, struct loop_device *d, double rate, double seconds,
+	       struct loop_trial *t)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < BACK_OFF_TRIES; i++, rate *= BACK_OFF) {
+		rc = loop_trial(d->loop, rate, seconds, t);
+		if (rc < 0 || t->lost == 0 || o->phy_loss > 0 || o->rate_mpps > 0)
+			break;
+	}
+	return rc;
+}
+
+/** The highest loss-free rate, then the measurement there and at 80 % of it. */
 static int
 measure(const struct loop_options *o, struct loop_row *r, struct loop_device *d, double probed)
 {
@@ -169,16 +188,11 @@ measure(const struct loop_options *o, struct loop_row *r, struct loop_device *d,
 		best.offered = cfg.min_rate;
 		rc = 0;
 	}
-	rate = best.offered;
-	for (unsigned tries = 0; rc == 0 && tries < SHARED_TRIES; tries++) {
-		rc = loop_trial(d->loop, rate, o->common.seconds, &r->max);
-		if (r->max.lost == 0 || o->phy_loss > 0 || o->rate_mpps > 0)
-			break;
-		rate *= 0.97;
-	}
-	return rc == 0 ? loop_trial(d->loop, 0.8 * rate, RTE_MAX(o->common.seconds / 3, 0.3),
-				    &r->at80)
-		       : rc;
+	rc = rc < 0 ? rc : trial_lossless(o, d, best.offered, o->common.seconds, &r->max);
+	rate = r->max.offered_pps;
+	return rc < 0 ? rc
+		      : trial_lossless(o, d, 0.8 * rate, RTE_MAX(o->common.seconds / 3, 0.3),
+				       &r->at80);
 }
 
 int
