@@ -12,7 +12,7 @@
 #include "core/pool.h"
 
 #define CHUNK 64
-#define AHEAD 3           /**< packets whose data is fetched ahead of the copy */
+#define AHEAD 6           /**< packets whose data is fetched ahead of the copy */
 #define FETCH_BYTES 2048U /**< of each, at most */
 
 /** A packet between burst and poll (DMA). */
