@@ -12,6 +12,7 @@
 
 /* Pools unless the deployment sizes them. */
 #define USER_MBUFS 16383
+#define PROTO_MBUFS 8191 /* and what the RLC queues hold */
 #define PHY_MBUFS 4095
 #define FRAME_MBUFS 8191
 #define HDR_MBUFS 16384
@@ -29,8 +30,11 @@ static int
 pools_get(struct ap_run *run, struct ue *ue, struct ap_error *err)
 {
 	struct l2_pools *p = &ue->l2.pools;
-	uint32_t frame = ue->cfg->frame_bytes, user = USER_ROOM;
+	uint32_t frame = ue->cfg->frame_bytes, user = USER_ROOM, proto = PROTO_MBUFS;
 
+	/* Full RLC queues must not starve the port. */
+	for (unsigned i = 0; i < ue->cfg->bearers_count; i++)
+		proto += ue->cfg->bearers[i].rlc.queue_sdus;
 	for (unsigned i = 0; i < run->cfg->ports_count; i++)
 		user = RTE_MAX(user, run->cfg->ports[i].mtu + RTE_ETHER_HDR_LEN);
 	p->user = ap_run_pool(run, "user", USER_MBUFS, user, err);
@@ -44,7 +48,7 @@ pools_get(struct ap_run *run, struct ue *ue, struct ap_error *err)
 		.name = ue->cfg->name, .mode = ue->cfg->copy, .dma_device = ue->cfg->dma_device};
 	ue->copy_dl_out = ue->copy_ul_in;
 	ue->copy_dl_out.pool = p->user;
-	ue->copy_ul_in.pool = ap_run_pool(run, "proto", USER_MBUFS, user, err);
+	ue->copy_ul_in.pool = ap_run_pool(run, "proto", proto, user, err);
 	return ue->copy_ul_in.pool ? 0 : -ENOMEM;
 }
 
