@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,8 @@
 
 #define WINDOW_MS 20
 #define WARM_MS 40
+#define SAMPLE_NS 20000 /* time reading the counters may take */
+#define SAMPLE_TRIES 50
 #define SETTLE_MS 400
 #define WINDOWS_MAX 4096
 
@@ -102,15 +105,23 @@ loop_open(const struct ap_config *cfg, struct ap_plan *plan, struct ap_error *er
 	return l;
 }
 
+/** Tries again when this thread lost its CPU in between: counters and time must belong together. */
 static void
 take_sample(const struct loop *l, struct sample *s)
 {
-	for (unsigned i = 0; i < l->run->plan->nb_lcores; i++) {
-		s->busy[i] = l->run->workers[i].busy_cycles;
-		s->idle[i] = l->run->workers[i].idle_cycles;
+	uint64_t before;
+
+	for (unsigned tries = 0; tries < SAMPLE_TRIES; tries++) {
+		before = ap_clock_ns();
+		for (unsigned i = 0; i < l->run->plan->nb_lcores; i++) {
+			s->busy[i] = l->run->workers[i].busy_cycles;
+			s->idle[i] = l->run->workers[i].idle_cycles;
+		}
+		gen_stats_read(l->gen, &s->gen);
+		s->ns = ap_clock_ns();
+		if (s->ns - before <= SAMPLE_NS)
+			break;
 	}
-	gen_stats_read(l->gen, &s->gen);
-	s->ns = ap_clock_ns();
 }
 
 static void
@@ -280,6 +291,9 @@ loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t)
 	delays(&before, &after, t);
 	t->slots_missed = l->ue->l2.mac_tx->slots_missed - missed;
 	t->tb_lost = l->phy->path[0].stats.tb_lost - tb_lost;
+	if (rc < 0)
+		fprintf(stderr, "an lcore did not come by for %d s: is the machine overloaded?\n",
+			AP_WORKER_RUN_S);
 	t->generator_limited = pps > 0 && t->mpps * 1e6 < 0.98 * pps && t->busy_percent < 95;
 	return rc;
 }

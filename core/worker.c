@@ -89,7 +89,7 @@ int
 ap_worker_run(struct ap_worker *w, void (*fn)(struct ap_worker *w, void *arg), void *arg)
 {
 	struct ap_worker_call call = {.fn = fn, .arg = arg};
-	uint64_t give_up = ap_clock_ns() + AP_NS_PER_S;
+	uint64_t give_up = ap_clock_ns() + AP_WORKER_RUN_S * AP_NS_PER_S;
 
 	atomic_store_explicit(&w->call, &call, memory_order_release);
 	while (!atomic_load_explicit(&call.done, memory_order_acquire)) {

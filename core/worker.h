@@ -16,6 +16,8 @@
 #include "core/config.h"
 #include "core/wheel.h"
 
+#define AP_WORKER_RUN_S 10
+
 struct ap_worker;
 struct rte_graph;
 
@@ -62,7 +64,7 @@ int ap_worker_main(void *arg);
 
 /**
  * Runs `fn` on a running worker between two walks and waits for it. Control thread.
- * @return 0, or -ETIMEDOUT when the worker did not come by within a second.
+ * @return 0, or -ETIMEDOUT when the worker did not come by within AP_WORKER_RUN_S.
  */
 int ap_worker_run(struct ap_worker *w, void (*fn)(struct ap_worker *w, void *arg), void *arg);
 
