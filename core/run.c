@@ -64,6 +64,13 @@ port_room(const struct ap_config *cfg, const struct ap_cfg_port *port)
 	return room;
 }
 
+static void
+pool_kept(struct ap_run *run, const struct rte_mempool *mp)
+{
+	for (unsigned i = 0; i < run->nb_pools; i++)
+		run->pools[i].kept |= run->pools[i].mp == mp;
+}
+
 static int
 ports_open(struct ap_run *run, struct ap_error *err)
 {
@@ -89,6 +96,8 @@ ports_open(struct ap_run *run, struct ap_error *err)
 		}
 		if (ap_port_open(&run->ports[i], &pc, err) < 0)
 			return -EINVAL;
+		if (strcmp(run->ports[i]->driver, "net_af_xdp") == 0)
+			pool_kept(run, pc.rx_pool);
 		if (run->ports[i]->note[0] != '\0')
 			fprintf(stderr, "port %s: %s\n", conf->name, run->ports[i]->note);
 	}
@@ -264,7 +273,7 @@ ap_run_destroy(struct ap_run *run)
 	for (unsigned i = 0; i < run->nb_pools; i++) {
 		unsigned lost = rte_mempool_in_use_count(run->pools[i].mp);
 
-		if (lost)
+		if (lost && !run->pools[i].kept)
 			fprintf(stderr, "pool %s: %u mbufs did not come back\n", run->pools[i].name,
 				lost);
 		rte_mempool_free(run->pools[i].mp);

@@ -28,6 +28,7 @@ struct ap_run_role {
 struct ap_run_pool {
 	char name[32];
 	struct rte_mempool *mp;
+	bool kept; /**< the PMD keeps some even when closed: AF_XDP's fill ring in DPDK 22.11 */
 };
 
 struct ap_run {
