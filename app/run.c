@@ -17,6 +17,7 @@
 #include "core/telemetry.h"
 
 #define DRAIN_MS 2000
+#define SECONDS_MAX 100000000
 
 static volatile sig_atomic_t stopping;
 
@@ -60,7 +61,11 @@ write_json(const struct ap_run *run, const char *path)
 		return 1;
 	}
 	ap_run_json(run, f);
-	return f == stdout ? 0 : fclose(f) != 0;
+	if (fflush(f) != 0 || (f != stdout && fclose(f) != 0)) {
+		perror(path);
+		return 1;
+	}
+	return 0;
 }
 
 static int
@@ -119,6 +124,19 @@ run_file(const struct options *o)
 	return rc;
 }
 
+static bool
+parse_seconds(const char *text, double *seconds)
+{
+	char *end;
+
+	*seconds = strtod(text, &end);
+	if (end != text && *end == '\0' && *seconds > 0 && *seconds <= SECONDS_MAX)
+		return true;
+	fprintf(stderr, "airpath run: --seconds '%s' must be above 0 and at most %d\n\n", text,
+		SECONDS_MAX);
+	return false;
+}
+
 int
 app_run(int argc, char **argv)
 {
@@ -133,9 +151,11 @@ app_run(int argc, char **argv)
 	int c;
 
 	while ((c = getopt_long(argc, argv, "t:j:qh", options, NULL)) != -1) {
+		if (c == 't' && !parse_seconds(optarg, &o.seconds))
+			return usage(stderr);
 		if (c == 't')
-			o.seconds = atof(optarg);
-		else if (c == 'j')
+			continue;
+		if (c == 'j')
 			o.json = optarg;
 		else if (c == 'q')
 			o.quiet = true;

@@ -101,8 +101,11 @@ show_graph(const struct options *o, const char *file)
 	else {
 		ap_plan_dot(p, f);
 		rc = o->svg ? pclose(f) != 0 : f != stdout && fclose(f) != 0;
-		if (rc)
-			fprintf(stderr, "could not draw: is Graphviz ('dot') installed?\n");
+		if (rc && o->svg)
+			fprintf(stderr, "could not draw: is Graphviz ('dot') installed, and can it "
+					"write there?\n");
+		else if (rc)
+			perror(o->out);
 	}
 	ap_plan_free(p);
 	ap_config_free(cfg);
@@ -223,5 +226,6 @@ app_show(int argc, char **argv)
 		return show_graph(&o, optind < argc ? argv[optind] : NULL);
 	if (strcmp(what, "stats") == 0)
 		return show_stats(&o);
+	fprintf(stderr, "airpath show: there is no '%s'\n\n", what);
 	return usage(stderr);
 }

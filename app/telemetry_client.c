@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -18,6 +19,10 @@ connect_to(const char *path)
 	int sock = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 	char hello[1024];
 
+	/* A deployment that does not answer must not hold up the others. */
+	if (sock >= 0)
+		setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 1},
+			   sizeof(struct timeval));
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path);
 	if (sock >= 0 && connect(sock, (struct sockaddr *)&addr, sizeof(addr)) == 0 &&
 	    read(sock, hello, sizeof(hello)) > 0)
@@ -27,11 +32,22 @@ connect_to(const char *path)
 	return -1;
 }
 
+/** Appends NAME of …/airpath-NAME/dpdk_telemetry.v2. */
+static void
+add_name(char *names, size_t size, const char *path)
+{
+	const char *name = strstr(path, "/airpath-") + strlen("/airpath-");
+	size_t len = strlen(names);
+
+	snprintf(names + len, size - len, " %.*s", (int)strcspn(name, "/"), name);
+}
+
 int
 tel_connect(const char *name)
 {
 	char path[108];
 	glob_t found = {0};
+	char names[512] = "";
 	int sock = -1;
 	unsigned alive = 0;
 
@@ -49,6 +65,7 @@ tel_connect(const char *name)
 		/* A socket that refuses was left behind by a process that died. */
 		if (s < 0)
 			continue;
+		add_name(names, sizeof(names), found.gl_pathv[i]);
 		if (alive++ == 0)
 			sock = s;
 		else
@@ -57,7 +74,8 @@ tel_connect(const char *name)
 	if (alive == 0)
 		fprintf(stderr, "no deployment is running here (as this user)\n");
 	if (alive > 1) {
-		fprintf(stderr, "%u deployments are running: choose one with --name\n", alive);
+		fprintf(stderr, "%u deployments are running, choose one with --name:%s\n", alive,
+			names);
 		close(sock);
 		sock = -1;
 	}

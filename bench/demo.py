@@ -35,6 +35,12 @@ def main() -> None:
         "    paper: the UE's L2 on 10 L-cores up and 7 down, two Xeons. Every packet was checked:"
     )
     print(f"    lost {total(rows, 'lost')}, corrupted {total(rows, 'corrupted')}.")
+    clean, windows = total(rows, "windows_clean"), total(rows, "windows")
+    if clean < windows / 2:
+        print(
+            f"    A busy machine: in {windows - clean} of {windows} windows of measurement somebody else"
+        )
+        print("    slowed it down. A quiet one shows more.")
 
 
 def figure(value: float | None, digits: int) -> str:

@@ -86,6 +86,8 @@ place_key(struct load_log *log, const char *path)
 	fclose(f);
 }
 
+#define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+
 #define DEFAULT(field, value)                                                                      \
 	do {                                                                                       \
 		if ((field) == 0)                                                                  \
@@ -199,6 +201,11 @@ phy_finish(const struct ap_config *cfg, struct ap_cfg_phy *p, struct ap_error *e
 	DEFAULT(p->frame_bytes, 9000);
 	if (p->numerology > 4)
 		BAD("%s: phy %s: numerology %u must be 0..4", cfg->path, p->name, p->numerology);
+	for (unsigned i = 0; i < p->tb_bytes_count; i++)
+		if (p->tb_bytes[i] < 16)
+			BAD("%s: phy %s: tb_bytes[%u] = %u: a TB of less than 16 B carries no "
+			    "packet",
+			    cfg->path, p->name, i, p->tb_bytes[i]);
 	for (unsigned i = 0; i < sizeof(chances) / sizeof(chances[0]); i++)
 		if (!(chances[i].value >= 0 && chances[i].value <= 1))
 			BAD("%s: phy %s: %s must be 0..1", cfg->path, p->name, chances[i].name);
@@ -210,8 +217,10 @@ gen_finish(const struct ap_config *cfg, struct ap_cfg_gen *g, struct ap_error *e
 {
 	DEFAULT(g->flows, 16);
 	DEFAULT(g->seed, 1);
-	if (g->pps < 0 || g->gbps < 0 || (g->pps > 0 && g->gbps > 0))
-		BAD("%s: gen %s: give pps or gbps, not both, and not negative", cfg->path, g->name);
+	if (g->pps < 0 || g->gbps < 0 || g->pps > 1e9 || g->gbps > 1e3 ||
+	    (g->pps > 0 && g->gbps > 0))
+		BAD("%s: gen %s: give pps up to 1e9 or gbps up to 1000, not both", cfg->path,
+		    g->name);
 	for (unsigned i = 0; i < g->sizes_count; i++)
 		if (g->sizes[i] < 64 || g->sizes[i] > 9000)
 			BAD("%s: gen %s: size %u must be 64..9000 B of IP", cfg->path, g->name,
@@ -307,6 +316,9 @@ config_finish(struct ap_config *cfg, struct ap_error *err)
 	DEFAULT(cfg->stats, AP_CFG_ON);
 	DEFAULT(cfg->burst, 64);
 	DEFAULT(cfg->cut_size, 4096);
+	if (strspn(cfg->name, NAME_CHARS) != strlen(cfg->name))
+		BAD("%s: name '%s': letters, digits, '-' and '_' only, it becomes part of a path",
+		    cfg->path, cfg->name);
 	if (cfg->burst > 512)
 		BAD("%s: burst %u must be 1..512", cfg->path, cfg->burst);
 	if (!power_of_2(cfg->cut_size) || cfg->cut_size < 64)
@@ -355,7 +367,11 @@ ap_config_load(const char *path, struct ap_error *err)
 		ap_error_set(err, "%s: cannot be opened: %s", path, strerror(errno));
 		return NULL;
 	}
-	if (rc != CYAML_OK || cfg == NULL) {
+	if (rc == CYAML_OK && cfg == NULL) {
+		ap_error_set(err, "%s: the file is empty", path);
+		return NULL;
+	}
+	if (rc != CYAML_OK) {
 		place_key(&log, path);
 		ap_error_set(err, "%s:%u: %s%s%s", path, log.line, log.place,
 			     log.place[0] ? ": " : "",
