@@ -37,10 +37,8 @@ def main() -> None:
     print(f"    lost {total(rows, 'lost')}, corrupted {total(rows, 'corrupted')}.")
     clean, windows = total(rows, "windows_clean"), total(rows, "windows")
     if clean < windows / 2:
-        print(
-            f"    A busy machine: in {windows - clean} of {windows} windows of measurement somebody else"
-        )
-        print("    slowed it down. A quiet one shows more.")
+        print(f"    A busy machine: {windows - clean} of {windows} windows of measurement were")
+        print("    slowed down by somebody else. A quiet one shows more.")
 
 
 def figure(value: float | None, digits: int) -> str:
