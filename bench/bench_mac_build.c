@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
@@ -88,16 +87,6 @@ verify(struct bench *b, struct timing *t, const struct mac_point *p)
 	return same && at == p->tb_bytes;
 }
 
-/** @return how often this thread lost its CPU. */
-static long
-switches(void)
-{
-	struct rusage u = {0};
-
-	getrusage(RUSAGE_THREAD, &u);
-	return u.ru_nvcsw + u.ru_nivcsw;
-}
-
 /** Window `n`: as many TBs as fit its time. @return false when a pool ran dry. */
 static bool
 window(struct bench *b, struct timing *t, const struct mac_point *p, unsigned n)
@@ -105,7 +94,7 @@ window(struct bench *b, struct timing *t, const struct mac_point *p, unsigned n)
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000000 * WINDOW_US;
 	uint64_t built = 0, freed = 0, t0, t1, t2;
 	struct harness_window *w = &t->build[n];
-	long before = switches();
+	long before = harness_switches();
 	unsigned tbs = 0;
 
 	w->frame_before = harness_frame();
@@ -122,7 +111,7 @@ window(struct bench *b, struct timing *t, const struct mac_point *p, unsigned n)
 		tbs++;
 	} while (t2 < end);
 	w->frame_after = harness_frame();
-	w->preempted = switches() != before;
+	w->preempted = harness_switches() != before;
 	w->value = (double)built / tbs;
 	t->with_free[n] = *w;
 	t->with_free[n].value = (double)(built + freed) / tbs;

@@ -7,7 +7,6 @@
  * §26.1), and then throughput and delay are measured at that rate and at 80 % of it.
  */
 #include <errno.h>
-#include <libgen.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,12 +136,10 @@ row_run(const struct loop_options *o, struct loop_row *r, struct bench_result *r
 	r->framing = ap_config_port(d.cfg, d.cfg->ue[0].user_port)->framing == AP_FRAMING_IP
 			     ? "ip"
 			     : "ethernet";
-	if (o->nodes)
-		loop_print(d.loop, stderr);
 	r->balanced = true; /* of the steps: known when the device is down */
 	if (rc == 0)
 		rc = steps_run(o, r, &d, res);
-	r->balanced = loop_device_down(&d, &err);
+	r->balanced = loop_device_down(&d, o->nodes ? stderr : NULL, &err);
 	if (!r->balanced)
 		fprintf(stderr, "the books do not balance: %s\n", err.text);
 	return rc;
@@ -188,23 +185,6 @@ run_rows(const struct loop_options *o, struct bench_result *res)
 		}
 	}
 	return valid ? 0 : -EIO;
-}
-
-/** The deployment named, or the default one beside the program's build folder. */
-static const char *
-deployment_path(const char *given)
-{
-	static char path[1024];
-	char exe[512] = "";
-
-	if (given)
-		return given;
-	if (access(DEPLOYMENT, R_OK) == 0)
-		return DEPLOYMENT;
-	if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) <= 0)
-		return DEPLOYMENT;
-	snprintf(path, sizeof(path), "%s/../%s", dirname(exe), DEPLOYMENT);
-	return path;
 }
 
 static int
@@ -254,7 +234,7 @@ bench_ue_loopback(int argc, char **argv)
 
 	if (rc != 0)
 		return rc < 0 ? 2 : 0;
-	o.deployment = deployment_path(o.deployment);
+	o.deployment = bench_deployment(o.deployment, DEPLOYMENT);
 	if (eal_up(&o) < 0)
 		return 1;
 	res = bench_result_open("ue-loopback", o.common.json);

@@ -112,9 +112,8 @@ harness_summary(struct harness_window *w, unsigned n)
 	return r;
 }
 
-/** How often the calling thread has lost its CPU. */
-static long
-switches(void)
+long
+harness_switches(void)
 {
 	struct rusage u;
 
@@ -136,14 +135,14 @@ harness_run(harness_fn fn, void *arg, double seconds)
 	fn(arg);
 	end = rte_rdtsc() + (uint64_t)(seconds * (double)rte_get_tsc_hz());
 	while (n < HARNESS_WINDOWS_MAX && (n < WINDOWS_MIN || rte_rdtsc() < end)) {
-		long before = switches();
+		long before = harness_switches();
 
 		w[n].frame_before = harness_frame();
 		start = rte_rdtsc_precise();
 		ops = fn(arg);
 		w[n].value = (double)(rte_rdtsc_precise() - start);
 		w[n].frame_after = harness_frame();
-		w[n].preempted = switches() != before;
+		w[n].preempted = harness_switches() != before;
 		if (ops == 0) {
 			if (rte_rdtsc() >= end)
 				break;

@@ -22,6 +22,9 @@
 #define HARNESS_TOLERANCE 1.05     /**< a loop up to this times its clean time is clean */
 #define HARNESS_WINDOWS_MAX 4096
 
+/** @return how often the calling thread has lost its CPU. */
+long harness_switches(void);
+
 struct harness_window {
 	double value;          /**< what was measured */
 	uint64_t frame_before; /**< TSC cycles of the frame loops */

@@ -306,13 +306,15 @@ loop_set_tb(struct loop *l, uint32_t bytes)
 }
 
 bool
-loop_close(struct loop *l, struct ap_error *err)
+loop_close(struct loop *l, FILE *nodes, struct ap_error *err)
 {
 	struct ap_account total;
 
 	ap_run_quiesce(l->run, 1000);
 	ap_run_stop(l->run);
 	ap_account_total(l->run->plan, &total, err);
+	if (nodes)
+		ap_account_print(l->run->plan, nodes);
 	ap_run_destroy(l->run);
 	free(l->dut);
 	free(l);
@@ -323,12 +325,6 @@ unsigned
 loop_lcores(const struct loop *l)
 {
 	return l->nb_dut;
-}
-
-void
-loop_print(const struct loop *l, FILE *f)
-{
-	ap_account_print(l->run->plan, f);
 }
 
 const char *

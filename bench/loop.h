@@ -45,15 +45,15 @@ int loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t)
 /** TB size on every carrier from now on, B. */
 void loop_set_tb(struct loop *l, uint32_t bytes);
 
-/** Stops, checks the books, takes everything down. @return true when every packet is accounted for.
+/**
+ * Stops, checks the books, takes everything down.
+ * @param nodes where to print the table of nodes, or NULL
+ * @return true when every packet is accounted for
  */
-bool loop_close(struct loop *l, struct ap_error *err);
+bool loop_close(struct loop *l, FILE *nodes, struct ap_error *err);
 
 /** Lcores that run the device under test. */
 unsigned loop_lcores(const struct loop *l);
-
-/** Per-node table of what ran so far. */
-void loop_print(const struct loop *l, FILE *f);
 
 /** Copier that runs, e.g. "cpu" or "dma: … (emulation)". */
 const char *loop_copier(const struct loop *l);

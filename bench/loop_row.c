@@ -74,9 +74,9 @@ loop_device_up(struct loop_device *d, const struct loop_options *o, const struct
 }
 
 bool
-loop_device_down(struct loop_device *d, struct ap_error *err)
+loop_device_down(struct loop_device *d, FILE *nodes, struct ap_error *err)
 {
-	bool balanced = loop_close(d->loop, err);
+	bool balanced = loop_close(d->loop, nodes, err);
 
 	ap_plan_free(d->plan);
 	ap_config_free(d->cfg);

@@ -63,7 +63,7 @@ int loop_device_up(struct loop_device *d, const struct loop_options *o, const st
 		   struct ap_error *err);
 
 /** @return true when the books balanced. */
-bool loop_device_down(struct loop_device *d, struct ap_error *err);
+bool loop_device_down(struct loop_device *d, FILE *nodes, struct ap_error *err);
 
 /**
  * Sets r->tb_bytes, searches the highest loss-free rate, fills r->max and r->at80.

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <getopt.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/result.h"
 
@@ -124,4 +126,20 @@ bench_options(int argc, char **argv, const char *about, struct bench_common *com
 		return -EINVAL;
 	}
 	return 0;
+}
+
+const char *
+bench_deployment(const char *given, const char *usual)
+{
+	static char path[1024];
+	char exe[512] = "";
+
+	if (given)
+		return given;
+	if (access(usual, R_OK) == 0)
+		return usual;
+	if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) <= 0)
+		return usual;
+	snprintf(path, sizeof(path), "%s/../%s", dirname(exe), usual);
+	return path;
 }

@@ -100,7 +100,29 @@ def port_limits(document: dict) -> str:
     return "Mpps by frame size:\n\n" + table(header, body)
 
 
-WRITERS = {"ue-loopback": ue_loopback, "mac-build": mac_build, "port-limits": port_limits}
+CUT = {
+    "what": "what",
+    "kind": "how",
+    "burst": "burst",
+    "bytes": "B",
+    "cycles": "cycles",
+    "cycles_min": "least",
+    "cycles_max": "most",
+    "windows_clean": "clean windows",
+    "windows": "of",
+}
+
+
+def cut(document: dict) -> str:
+    return chosen(document, CUT)
+
+
+WRITERS = {
+    "ue-loopback": ue_loopback,
+    "mac-build": mac_build,
+    "port-limits": port_limits,
+    "cut": cut,
+}
 
 
 def main() -> None:

@@ -49,6 +49,12 @@ struct bench_common {
 int bench_options(int argc, char **argv, const char *about, struct bench_common *common,
 		  const struct bench_opt *own);
 
+/**
+ * @param given NULL: `usual`, in this folder or beside the program's build folder
+ * @return a path that lives as long as the program
+ */
+const char *bench_deployment(const char *given, const char *usual);
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
 struct bench_result;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/config.h"
 #include "core/config_schema.h"
@@ -360,8 +361,13 @@ ap_config_load(const char *path, struct ap_error *err)
 	cyaml_config_t setup = cyaml_setup(&log);
 	struct ap_config *cfg = NULL;
 	cyaml_err_t rc;
+	struct stat st;
 
 	err->text[0] = '\0';
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		ap_error_set(err, "%s: is a folder, not a deployment file", path);
+		return NULL;
+	}
 	rc = cyaml_load_file(path, &setup, &ap_config_schema, (cyaml_data_t **)&cfg, NULL);
 	if (rc == CYAML_ERR_FILE_OPEN) {
 		ap_error_set(err, "%s: cannot be opened: %s", path, strerror(errno));

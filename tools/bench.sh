@@ -23,10 +23,12 @@ bench() {
 }
 
 if [ "$mode" = brief ]; then
+	bench cut --seconds 0.2
 	bench port-limits --seconds 1
 	bench mac-build --seconds 1
 	bench ue-loopback --size 1024 --seconds 1
 else
+	bench cut
 	bench port-limits
 	bench mac-build
 	bench ue-loopback

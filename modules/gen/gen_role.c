@@ -80,6 +80,7 @@ role_build(struct ap_run *run, unsigned i, struct ap_error *err)
 
 	gen_cfg_fill(&c, g);
 	c.stream = (uint8_t)i;
+	c.burst = (uint16_t)run->cfg->burst;
 	c.ethernet = ap_run_port(run, g->port)->framing == AP_FRAMING_RAW;
 	c.pool = ap_run_pool(run, "gen", GEN_MBUFS, gen_room(g), err);
 	if (c.pool == NULL)
