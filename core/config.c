@@ -133,6 +133,8 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 		BAD(AT "rlc.mode am is not available in this version, use um or tm", WHERE);
 	if (!power_of_2(b->rlc.queue_sdus) || b->rlc.queue_sdus > (1U << 20))
 		BAD(AT "rlc.queue_sdus must be a power of 2 up to 1048576", WHERE);
+	if (b->pdcp.integrity && ue->security.nia == 0)
+		BAD(AT "pdcp.integrity needs the ue's security.nia, 1..3", WHERE);
 	if (b->mac.priority > 16)
 		BAD(AT "mac.priority must be 1..16", WHERE);
 	if (b->mac.lcg > 7)
@@ -141,6 +143,47 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 		if (b->qfis[i] > 63)
 			BAD(AT "qfi %u must be 0..63", WHERE, b->qfis[i]);
 	return 0;
+}
+
+int
+ap_config_key(const char *hex, uint8_t key[AP_CFG_KEY_LEN])
+{
+	if (strlen(hex) != 2 * AP_CFG_KEY_LEN ||
+	    strspn(hex, "0123456789abcdefABCDEF") != 2 * AP_CFG_KEY_LEN)
+		return -EINVAL;
+	for (unsigned i = 0; i < AP_CFG_KEY_LEN; i++) {
+		const char byte[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+
+		key[i] = (uint8_t)strtoul(byte, NULL, 16);
+	}
+	return 0;
+}
+
+/** Says what is wrong with a key, but not what the key is. */
+static int
+key_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, const char *name,
+	   const char *hex, bool needed, struct ap_error *err)
+{
+	uint8_t key[AP_CFG_KEY_LEN];
+
+	if (hex == NULL && needed)
+		BAD("%s: ue %s: security.%s is missing", cfg->path, ue->name, name);
+	if (hex != NULL && ap_config_key(hex, key) < 0)
+		BAD("%s: ue %s: security.%s must be 32 hexadecimal digits, in quotes", cfg->path,
+		    ue->name, name);
+	return 0;
+}
+
+static int
+security_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap_error *err)
+{
+	const struct ap_cfg_security *s = &ue->security;
+
+	if (s->nea > 3 || s->nia > 3)
+		BAD("%s: ue %s: security.nea and nia must be 0..3", cfg->path, ue->name);
+	if (key_finish(cfg, ue, "key_enc", s->key_enc, s->nea != 0, err) < 0)
+		return -EINVAL;
+	return key_finish(cfg, ue, "key_int", s->key_int, s->nia != 0, err);
 }
 
 static int
@@ -161,6 +204,8 @@ ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *er
 	if (ue->frame_bytes < 256 || ue->frame_bytes > 65000)
 		BAD("%s: ue %s: frame_bytes %u must be 256..65000", cfg->path, ue->name,
 		    ue->frame_bytes);
+	if (security_finish(cfg, ue, err) < 0)
+		return -EINVAL;
 	for (unsigned i = 0; i < ue->qos_count; i++)
 		if (ue->qos[i].dscp > 63 || ue->qos[i].qfi > 63)
 			BAD("%s: ue %s: qos[%u]: dscp and qfi must be 0..63", cfg->path, ue->name,

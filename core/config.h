@@ -116,6 +116,7 @@ struct ap_cfg_bearer {
 		bool out_of_order;        /**< outOfOrderDelivery */
 		uint32_t reorder_slots; /**< COUNTs the reordering buffer spans, power of 2, default
 					   the window */
+		bool integrity;         /**< integrityProtection: PDUs carry a MAC-I */
 	} pdcp;
 	struct ap_cfg_bearer_rlc {
 		enum ap_cfg_rlc_mode mode;
@@ -131,6 +132,14 @@ struct ap_cfg_bearer {
 	} mac;
 };
 
+/** Algorithms and keys of TS 33.501 annex D. Keys are never printed. */
+struct ap_cfg_security {
+	uint8_t nea;   /**< 0..3, default 0 */
+	uint8_t nia;   /**< 0..3, default 0 */
+	char *key_enc; /**< K_UPenc, 32 hexadecimal digits; needed with nea 1..3 */
+	char *key_int; /**< K_UPint; needed with nia 1..3 */
+};
+
 struct ap_cfg_ue {
 	char *name;
 	char *user_port;
@@ -144,6 +153,7 @@ struct ap_cfg_ue {
 	char *dma_device;      /**< default: any; the skeleton driver where there is none */
 	uint32_t frame_bytes;  /**< fronthaul Ethernet frame without FCS, default 9000 */
 	uint8_t default_qfi;   /**< default 1 */
+	struct ap_cfg_security security;
 	struct ap_cfg_qos_rule *qos;
 	unsigned qos_count;
 	struct ap_cfg_bearer *bearers;
@@ -239,6 +249,11 @@ int ap_error_set(struct ap_error *e, const char *fmt, ...) __attribute__((format
  */
 struct ap_config *ap_config_load(const char *path, struct ap_error *err);
 void ap_config_free(struct ap_config *cfg);
+
+#define AP_CFG_KEY_LEN 16 /**< B of ap_cfg_security's keys */
+
+/** Reads a key. @return 0, or -EINVAL when `hex` is not 32 hexadecimal digits. */
+int ap_config_key(const char *hex, uint8_t key[AP_CFG_KEY_LEN]);
 
 /** @return the port called `name`, or NULL. */
 const struct ap_cfg_port *ap_config_port(const struct ap_config *cfg, const char *name);

@@ -90,6 +90,7 @@ static const cyaml_schema_field_t bearer_pdcp_fields[] = {
 	CYAML_FIELD_BOOL("reorder_at_once", OPT, struct ap_cfg_bearer_pdcp, reorder_at_once),
 	CYAML_FIELD_BOOL("out_of_order", OPT, struct ap_cfg_bearer_pdcp, out_of_order),
 	CYAML_FIELD_UINT("reorder_slots", OPT, struct ap_cfg_bearer_pdcp, reorder_slots),
+	CYAML_FIELD_BOOL("integrity", OPT, struct ap_cfg_bearer_pdcp, integrity),
 	CYAML_FIELD_END};
 static const cyaml_schema_field_t bearer_rlc_fields[] = {
 	CYAML_FIELD_ENUM("mode", OPT | CYAML_FLAG_STRICT, struct ap_cfg_bearer_rlc, mode, rlc_modes,
@@ -115,6 +116,13 @@ static const cyaml_schema_field_t bearer_fields[] = {
 static const cyaml_schema_value_t bearer_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_bearer, bearer_fields)};
 
+static const cyaml_schema_field_t security_fields[] = {
+	CYAML_FIELD_UINT("nea", OPT, struct ap_cfg_security, nea),
+	CYAML_FIELD_UINT("nia", OPT, struct ap_cfg_security, nia),
+	CYAML_FIELD_STRING_PTR("key_enc", PTR, struct ap_cfg_security, key_enc, 0, CYAML_UNLIMITED),
+	CYAML_FIELD_STRING_PTR("key_int", PTR, struct ap_cfg_security, key_int, 0, CYAML_UNLIMITED),
+	CYAML_FIELD_END};
+
 static const cyaml_schema_field_t ue_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_ue, name, 1, 40),
 	CYAML_FIELD_STRING_PTR("user_port", NEED, struct ap_cfg_ue, user_port, 1, 40),
@@ -129,6 +137,7 @@ static const cyaml_schema_field_t ue_fields[] = {
 	CYAML_FIELD_STRING_PTR("dma_device", PTR, struct ap_cfg_ue, dma_device, 1, CYAML_UNLIMITED),
 	CYAML_FIELD_UINT("frame_bytes", OPT, struct ap_cfg_ue, frame_bytes),
 	CYAML_FIELD_UINT("default_qfi", OPT, struct ap_cfg_ue, default_qfi),
+	CYAML_FIELD_MAPPING("security", OPT, struct ap_cfg_ue, security, security_fields),
 	CYAML_FIELD_SEQUENCE("qos", PTR, struct ap_cfg_ue, qos, &qos_value, 0, 64),
 	CYAML_FIELD_SEQUENCE("bearers", NEED, struct ap_cfg_ue, bearers, &bearer_value, 1, 32),
 	CYAML_FIELD_END};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,6 +136,45 @@ test_ports(void **state)
 		       "port user", "two owners");
 }
 
+#define SECURED(security, pdcp)                                                                    \
+	"name: x\n" PORTS                                                                          \
+	"ue:\n  - {name: ue, user_port: user, phy_port: radio, security: {" security               \
+	"}, bearers: [{id: 1, default: true, pdcp: {" pdcp "}}]}\n" LCORES PLACE
+#define KEY "\"000102030405060708090a0b0c0d0e0F\""
+
+static void
+test_security(void **state)
+{
+	const char *text;
+
+	(void)state;
+	assert_null(problem(SECURED("nea: 2, key_enc: " KEY, "")));
+	assert_null(problem(SECURED("nia: 2, key_int: " KEY, "integrity: true")));
+	assert_problem(SECURED("nea: 4, key_enc: " KEY, ""), "ue ue", "0..3");
+	assert_problem(SECURED("nea: 1", ""), "ue ue", "security.key_enc is missing");
+	assert_problem(SECURED("nia: 3", ""), "ue ue", "security.key_int is missing");
+	assert_problem(SECURED("nea: 1, key_enc: " KEY, "integrity: true"), "bearer 1",
+		       "security.nia");
+	text = problem(SECURED("nea: 1, key_enc: \"0001secret\"", ""));
+	assert_non_null(strstr(text, "32 hexadecimal digits"));
+	assert_null(strstr(text, "secret"));
+}
+
+static void
+test_key(void **state)
+{
+	uint8_t key[AP_CFG_KEY_LEN];
+
+	(void)state;
+	assert_int_equal(ap_config_key("000102030405060708090a0b0c0d0e0F", key), 0);
+	for (uint8_t i = 0; i < sizeof(key); i++)
+		assert_int_equal(key[i], i);
+	assert_int_equal(ap_config_key("000102030405060708090a0b0c0d0e", key), -EINVAL);
+	assert_int_equal(ap_config_key("000102030405060708090a0b0c0d0e0F0", key), -EINVAL);
+	assert_int_equal(ap_config_key("000102030405060708090a0b0c0d0e0 ", key), -EINVAL);
+	assert_int_equal(ap_config_key("0x0102030405060708090a0b0c0d0e0F", key), -EINVAL);
+}
+
 int
 main(void)
 {
@@ -144,6 +184,8 @@ main(void)
 		cmocka_unit_test(test_bearers),
 		cmocka_unit_test(test_placement),
 		cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_security),
+		cmocka_unit_test(test_key),
 	};
 	int rc;
 

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "core/pkt.h"
 
-/** What belongs to the packet and not to its first segment. */
-static void
-move_packet_fields(struct rte_mbuf *to, struct rte_mbuf *from)
-{
-	*ap_meta(to) = *ap_meta(from);
-	*ap_ext(to) = *ap_ext(from);
-	to->port = from->port;
-}
-
 uint8_t *
 ap_pkt_prepend_seg(struct rte_mbuf **m, uint16_t len, struct rte_mempool *hdr)
 {
@@ -21,7 +12,7 @@ ap_pkt_prepend_seg(struct rte_mbuf **m, uint16_t len, struct rte_mempool *hdr)
 		rte_pktmbuf_free(s);
 		return NULL;
 	}
-	move_packet_fields(s, *m);
+	ap_pkt_take_fields(s, *m);
 	s->data_off -= len;
 	s->data_len = len;
 	s->pkt_len = (*m)->pkt_len + len;
@@ -59,7 +50,7 @@ ap_pkt_strip_seg(struct rte_mbuf *m, uint16_t len)
 		struct rte_mbuf *next = m->next;
 
 		len -= m->data_len;
-		move_packet_fields(next, m);
+		ap_pkt_take_fields(next, m);
 		next->pkt_len = m->pkt_len - m->data_len;
 		next->nb_segs = m->nb_segs - 1;
 		rte_pktmbuf_free_seg(m);

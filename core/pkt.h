@@ -49,6 +49,15 @@ ap_seg_writable(const struct rte_mbuf *m)
 	return RTE_MBUF_DIRECT(m) && rte_mbuf_refcnt_read(m) == 1;
 }
 
+/** Copies what belongs to the packet and not to its first segment: meta, ext and port. */
+static inline void
+ap_pkt_take_fields(struct rte_mbuf *to, struct rte_mbuf *from)
+{
+	*ap_meta(to) = *ap_meta(from);
+	*ap_ext(to) = *ap_ext(from);
+	to->port = from->port;
+}
+
 /** ap_pkt_prepend() when the first segment will not do. */
 uint8_t *ap_pkt_prepend_seg(struct rte_mbuf **m, uint16_t len, struct rte_mempool *hdr);
 

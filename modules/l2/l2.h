@@ -45,8 +45,10 @@ struct l2_pools {
 	struct rte_mempool *phy;  /**< port pool toward the PHY: one whole frame each */
 	struct rte_mempool
 		*proto; /**< protocol pool: user packets (uplink), TB fragments (downlink) */
-	struct rte_mempool *hdr; /**< header-only segments: 128 B room behind 128 B headroom */
-	struct rte_mempool *ind; /**< indirect mbufs, no data room */
+	struct rte_mempool *hdr;  /**< header-only segments: 128 B room behind 128 B headroom */
+	struct rte_mempool *ind;  /**< indirect mbufs, no data room */
+	struct rte_mempool *pdcp; /**< where secured PDUs go that cannot stay in their buffer; NULL
+				     without security */
 };
 
 struct l2 {

@@ -19,6 +19,14 @@
 
 #define PDCP_CRYPTO_BATCH 256
 
+/** Why a PDU must not go on. */
+enum pdcp_security_failure {
+	PDCP_SECURITY_OK,
+	PDCP_SECURITY_MAC_I,    /**< integrity verification failed */
+	PDCP_SECURITY_NO_MBUF,  /**< no buffer to write to */
+	PDCP_SECURITY_TOO_LONG, /**< does not fit such a buffer */
+};
+
 /** What TS 33.501 annex D takes beside COUNT and the message. Constant while PDUs flow. */
 struct pdcp_security {
 	const struct pdcp_crypto *crypto; /**< NULL: NEA0 and NIA0 */
@@ -37,7 +45,7 @@ struct pdcp_secured {
 	void *entity; /**< pdcp_tx or pdcp_rx it belongs to */
 	const struct pdcp_security *sec;
 	uint32_t count;
-	bool failed; /**< out: integrity verification failed, or no buffer to write to */
+	uint8_t failed; /**< out: enum pdcp_security_failure */
 };
 
 struct pdcp_crypto {

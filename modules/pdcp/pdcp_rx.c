@@ -353,6 +353,12 @@ pdcp_rx_receive(struct pdcp_rx *e, struct rte_mbuf **pkts, uint16_t nb, uint64_t
 	}
 }
 
+static const enum pdcp_rx_drop drop_of[] = {
+	[PDCP_SECURITY_MAC_I] = PDCP_RX_INTEGRITY,
+	[PDCP_SECURITY_NO_MBUF] = PDCP_RX_NO_MBUF,
+	[PDCP_SECURITY_TOO_LONG] = PDCP_RX_TOO_LONG,
+};
+
 void
 pdcp_rx_verify(struct pdcp_batch *b, uint64_t now_ns, const struct pdcp_rx_sink *sink)
 {
@@ -363,7 +369,7 @@ pdcp_rx_verify(struct pdcp_batch *b, uint64_t now_ns, const struct pdcp_rx_sink 
 		struct pdcp_secured *pdu = &b->pdus[i];
 
 		if (pdu->failed)
-			drop(sink, PDCP_RX_INTEGRITY, pdu->m);
+			drop(sink, drop_of[pdu->failed], pdu->m);
 		else
 			data_pdu(pdu->entity, pdu->m, pdu->count, now_ns, sink);
 	}

@@ -41,6 +41,8 @@ enum pdcp_rx_drop {
 	PDCP_RX_DUPLICATE,           /**< received before */
 	PDCP_RX_REORDER_FULL,        /**< in the window but beyond reorder_slots */
 	PDCP_RX_INTEGRITY,           /**< integrity verification failed */
+	PDCP_RX_NO_MBUF,             /**< no buffer to decipher into */
+	PDCP_RX_TOO_LONG,            /**< longer than such a buffer */
 	PDCP_RX_DROPS,
 };
 

@@ -23,6 +23,8 @@ static const char *const drops[] = {
 	[PDCP_RX_DUPLICATE] = "duplicate",
 	[PDCP_RX_REORDER_FULL] = "reorder_full",
 	[PDCP_RX_INTEGRITY] = "integrity",
+	[PDCP_RX_NO_MBUF] = "no_mbuf",
+	[PDCP_RX_TOO_LONG] = "too_long",
 };
 
 struct pdcp_rx_node {

@@ -6,6 +6,7 @@
 #include <rte_malloc.h>
 
 #include "modules/pdcp/pdcp_rx.h"
+#include "modules/pdcp/pdcp_security.h"
 #include "modules/pdcp/pdcp_tx.h"
 #include "modules/rlc/rlc_rx.h"
 #include "modules/rlc/rlc_tx.h"
@@ -54,12 +55,37 @@ sdap_make(struct ue *ue)
 	return ue->l2.sdap ? sdap_init(ue->l2.sdap, &sc) : -ENOMEM;
 }
 
+/** @param key one direction's; NULL where the bearer has neither ciphering nor integrity. */
+static int
+key_make(const struct ue *ue, const struct ap_cfg_bearer *b, struct pdcp_security_key **key)
+{
+	const struct ap_cfg_security *s = &ue->cfg->security;
+	struct pdcp_security_cfg cfg = {.nea = s->nea,
+					.nia = b->pdcp.integrity ? s->nia : PDCP_NIA0,
+					.pool = ue->l2.pools.pdcp};
+	int rc = 0;
+
+	*key = NULL;
+	if (cfg.nea == PDCP_NEA0 && cfg.nia == PDCP_NIA0)
+		return 0;
+	if (cfg.nea != PDCP_NEA0)
+		rc = ap_config_key(s->key_enc, cfg.key_enc);
+	if (rc == 0 && cfg.nia != PDCP_NIA0)
+		rc = ap_config_key(s->key_int, cfg.key_int);
+	if (rc == 0)
+		rc = pdcp_security_key_create(&cfg, key);
+	explicit_bzero(&cfg, sizeof(cfg));
+	return rc;
+}
+
 static int
 bearer_tx_make(struct ue *ue, uint32_t i)
 {
 	const struct ap_cfg_bearer *b = &ue->cfg->bearers[i];
-	const struct pdcp_tx_cfg pdcp = {
+	struct pdcp_security_key *key;
+	struct pdcp_tx_cfg pdcp = {
 		.pdcp_SN_Size = b->pdcp.sn_bits,
+		.integrityProtection = b->pdcp.integrity,
 		.rb_identity = (uint8_t)b->id,
 		.sdap_hdr_len = sdap_header(b, ue->l2.tx_direction),
 		.direction = ue->l2.tx_direction,
@@ -74,8 +100,15 @@ bearer_tx_make(struct ue *ue, uint32_t i)
 		.lcid = b->lcid,
 		.pools = &ue->l2.pools,
 	};
-	int rc = pdcp_tx_init(&ue->l2.pdcp_tx[i], &pdcp);
+	int rc = key_make(ue, b, &key);
 
+	if (rc < 0)
+		return rc;
+	pdcp.crypto = key ? &pdcp_multi_buffer : NULL;
+	pdcp.keys = key;
+	rc = pdcp_tx_init(&ue->l2.pdcp_tx[i], &pdcp);
+	if (rc < 0)
+		pdcp_security_key_destroy(key);
 	return rc < 0 ? rc : rlc_tx_init(&ue->l2.rlc_tx[i], &rlc);
 }
 
@@ -89,8 +122,10 @@ bearer_rx_make(struct ue *ue, uint32_t i)
 		.t_Reassembly_ms = b->rlc.t_reassembly_ms,
 		.bearer = i,
 	};
-	const struct pdcp_rx_cfg pdcp = {
+	struct pdcp_security_key *key;
+	struct pdcp_rx_cfg pdcp = {
 		.pdcp_SN_Size = b->pdcp.sn_bits,
+		.integrityProtection = b->pdcp.integrity,
 		.outOfOrderDelivery = b->pdcp.out_of_order,
 		.t_Reordering = b->pdcp.reorder_at_once ? 0 : b->pdcp.t_reordering_ms,
 		.reorder_slots = RTE_MIN(b->pdcp.reorder_slots, 1U << (b->pdcp.sn_bits - 1)),
@@ -100,7 +135,16 @@ bearer_rx_make(struct ue *ue, uint32_t i)
 	};
 	int rc = rlc_rx_init(&ue->l2.rlc_rx[i], &rlc);
 
-	return rc < 0 ? rc : pdcp_rx_init(&ue->l2.pdcp_rx[i], &pdcp);
+	if (rc == 0)
+		rc = key_make(ue, b, &key);
+	if (rc < 0)
+		return rc;
+	pdcp.crypto = key ? &pdcp_multi_buffer : NULL;
+	pdcp.keys = key;
+	rc = pdcp_rx_init(&ue->l2.pdcp_rx[i], &pdcp);
+	if (rc == -EINVAL)
+		pdcp_security_key_destroy(key);
+	return rc;
 }
 
 int
@@ -136,12 +180,16 @@ ue_bearers_fini(struct ue *ue)
 	for (uint32_t i = 0; i < l2->nb_bearers; i++) {
 		if (l2->rlc_tx)
 			rlc_tx_fini(&l2->rlc_tx[i]);
-		if (l2->pdcp_tx)
+		if (l2->pdcp_tx) {
+			pdcp_security_key_destroy(l2->pdcp_tx[i].sec.keys);
 			pdcp_tx_fini(&l2->pdcp_tx[i]);
+		}
 		if (l2->rlc_rx)
 			rlc_rx_fini(&l2->rlc_rx[i]);
-		if (l2->pdcp_rx)
+		if (l2->pdcp_rx) {
+			pdcp_security_key_destroy(l2->pdcp_rx[i].sec.keys);
 			pdcp_rx_fini(&l2->pdcp_rx[i]);
+		}
 	}
 	if (l2->sdap)
 		sdap_fini(l2->sdap);

@@ -8,6 +8,7 @@
 
 #include "modules/mac/mac_rx.h"
 #include "modules/mac/mac_tx.h"
+#include "modules/pdcp/pdcp_security.h"
 #include "modules/ue/ue.h"
 
 /* Pools unless the deployment sizes them. */
@@ -19,6 +20,7 @@
 #define IND_MBUFS 65535
 #define USER_ROOM 2048
 #define HDR_ROOM 128
+#define PDCP_MBUFS 8191
 
 static unsigned
 ue_count(const struct ap_config *cfg)
@@ -44,6 +46,11 @@ pools_get(struct ap_run *run, struct ue *ue, struct ap_error *err)
 	p->ind = p->hdr ? ap_run_pool(run, "ind", IND_MBUFS, 0, err) : NULL;
 	if (p->ind == NULL)
 		return -ENOMEM;
+	if (ue->cfg->security.nea != 0 || ue->cfg->security.nia != 0) {
+		p->pdcp = ap_run_pool(run, "pdcp", PDCP_MBUFS, PDCP_SECURITY_ROOM, err);
+		if (p->pdcp == NULL)
+			return -ENOMEM;
+	}
 	ue->copy_ul_in = (struct ap_copier_cfg){
 		.name = ue->cfg->name, .mode = ue->cfg->copy, .dma_device = ue->cfg->dma_device};
 	ue->copy_dl_out = ue->copy_ul_in;

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_MODULES_PDCP_ENGINE_H
+#define AIRPATH_MODULES_PDCP_ENGINE_H
+
+/** What pdcp_security.c makes and pdcp_multi_buffer.c uses. */
+
+#include <intel-ipsec-mb.h>
+
+#include <rte_lcore.h>
+
+#include "modules/pdcp/pdcp_security.h"
+
+#define ENGINE_PDUS IMB_MAX_BURST_SIZE /* PDUs the library takes at once */
+#define ENGINE_CTR_RUN 32              /* jobs that stay in the first-level cache */
+#define EIA3_MAX 8188                  /* B, the longest message of the library's 128-EIA3 */
+#define CMAC_PREFIX 8                  /* B: COUNT, BEARER, DIRECTION and zeros before the PDU */
+
+struct pdcp_security_key {
+	IMB_JOB job; /**< what no PDU changes */
+	struct rte_mempool *pool;
+	uint32_t room; /**< data room of `pool` behind the headroom, B */
+	enum pdcp_nea nea;
+	enum pdcp_nia nia;
+	uint32_t enc[4 * 11] __rte_aligned(16); /**< NEA2 */
+	uint32_t dec[4 * 11] __rte_aligned(16);
+	uint32_t cmac[4 * 11] __rte_aligned(16); /**< NIA2, and its subkeys */
+	uint32_t cmac_1[4] __rte_aligned(16);
+	uint32_t cmac_2[4] __rte_aligned(16);
+	snow3g_key_schedule_t snow_enc __rte_aligned(16);
+	snow3g_key_schedule_t snow_int __rte_aligned(16);
+	uint8_t zuc_enc[PDCP_KEY_LEN] __rte_aligned(16);
+	uint8_t zuc_int[PDCP_KEY_LEN] __rte_aligned(16);
+};
+
+/** Where one PDU of a burst is read and written. */
+struct pdcp_place {
+	uint8_t *pdu; /**< as it will be */
+	const uint8_t
+		*src;   /**< what is to be ciphered, pdu + clear_len unless it moves meanwhile */
+	uint32_t len;   /**< of the PDU, B */
+	uint64_t saved; /**< what stood where the CMAC prefix is now */
+	uint32_t mac_i; /**< computed for comparison */
+	bool prefixed;
+	bool late; /**< MAC-I by pdcp_eia3_long(), not by the job */
+};
+
+/** One lcore's. */
+struct pdcp_engine {
+	IMB_MGR *mgr;
+	uint16_t nb_old;
+	struct pdcp_place places[ENGINE_PDUS];
+	struct rte_mbuf *old[ENGINE_PDUS]; /**< still read from, freed when the burst is done */
+	uint32_t iv_enc[ENGINE_PDUS][4] __rte_aligned(64);
+	uint32_t iv_int[ENGINE_PDUS][4] __rte_aligned(64);
+	IMB_JOB ctr[ENGINE_CTR_RUN];
+	uint32_t stream[UINT16_MAX / 4 + 4]; /**< of pdcp_eia3_long() */
+};
+
+/** By lcore; made with the first key. */
+extern struct pdcp_engine *pdcp_engines[RTE_MAX_LCORE];
+
+/**
+ * 128-EIA3 (TS 35.222) of a message that is longer than EIA3_MAX, up to 65535 B.
+ * No job may be under way in the engine.
+ * @return the MAC as it stands in a PDU
+ */
+uint32_t pdcp_eia3_long(struct pdcp_engine *e, const uint8_t *key, const void *iv,
+			const uint8_t *message, uint32_t bytes);
+
+#endif
