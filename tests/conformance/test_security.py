@@ -7,9 +7,12 @@ import subprocess
 from dataclasses import dataclass, replace
 
 import pytest
-from harness import security
+from harness import deployment as d
+from harness import pdus, program, security, tshark
 from harness.program import AIRPATH
+from harness.traffic import datagram
 
+KEY_ENC, KEY_INT = bytes(range(16)), bytes(range(16, 32))
 LINES = AIRPATH.with_name("pdcp_lines")
 
 
@@ -121,3 +124,69 @@ def test_what_was_tampered_with_fails(nea, nia):
         lines.append(job.line("verify", "shared" if at % 2 else "own", bytes(changed)))
     assert set(run(lines)) == {"failed 1"}
     assert run([job.line("verify", "own", pdu)])[0].startswith(job.plain.hex())
+
+
+# --- a running UE ---------------------------------------------------------------------------------
+
+
+def keys(nea: int, nia: int) -> dict:
+    return {"nea": nea, "nia": nia, "key_enc": KEY_ENC.hex(), "key_int": KEY_INT.hex()}
+
+
+def uplink(ue, packets: list[bytes]) -> list[bytes]:
+    """@return the PDCP PDUs of LCID 4."""
+    ue.send(packets)
+    ue.modem.slot(0, 0, [30000])
+    (tb,) = ue.modem.collect(1)
+    (mac,) = tshark.judge_mac([tb.pdu], [tshark.Bearer(4, 7)])
+    assert mac.problems == []
+    return [s.rlc.sdu for s in mac.subpdus if s.lcid == 4]
+
+
+@pytest.mark.parametrize(("nea", "nia"), [(2, 0), (0, 2), (2, 2)])
+@pytest.mark.parametrize("sn_bits", [12, 18])
+def test_tshark_deciphers_and_verifies(stack, nea, nia, sn_bits):
+    pdcp = {"sn_bits": sn_bits, "integrity": nia != 0}
+    bearer = d.bearer(7, sdap=False, lcid=4, pdcp=pdcp)
+    ue = stack(bearers=[bearer], security=keys(nea, nia))
+    packets = [datagram(n, 60 + 83 * n, v6=n % 2 == 1) for n in range(15)]
+    got = uplink(ue, packets)
+    inside = [p[sn_bits // 8 + 1 :][: len(q)] for p, q in zip(got, packets, strict=True)]
+    assert (inside == packets) == (nea == 0)
+    how = {"sn_bits": sn_bits, "drb": 7, "sdap": False}
+    known = tshark.Security(KEY_ENC, KEY_INT, nea, nia)
+    found = tshark.judge_pdcp(got, **how, security=known)
+    assert [p.problems for p in found] == [[]] * 15
+    assert [p.count for p in found] == list(range(15))
+    assert [p.sdu for p in found] == packets
+    assert all((p.mac_i is not None) == (nia != 0) for p in found)
+    if nia:
+        wrong = tshark.Security(KEY_ENC, KEY_ENC, nea, nia)
+        assert all(p.problems for p in tshark.judge_pdcp(got, **how, security=wrong))
+    ue.stop()
+
+
+@pytest.mark.parametrize("nia", [0, 1, 2, 3])
+@pytest.mark.parametrize("nea", [0, 1, 2, 3])
+def test_both_directions_of_a_ue(stack, nea, nia):
+    """SDAP header in clear, DIRECTION 0 up and 1 down; what was tampered with is dropped."""
+    bearer = d.bearer(7, lcid=4, pdcp={"integrity": nia != 0, "reorder_at_once": True})
+    ue = stack(bearers=[bearer], security=keys(nea, nia))
+    packets = [datagram(n, 200 + n) for n in range(8)]
+
+    def job(n: int, direction: int) -> Job:
+        header = pdus.sdap_ul if direction == 0 else pdus.sdap_dl
+        plain = pdus.pdcp_data(n, header(1, packets[n]), 18)
+        return Job(nea, nia, KEY_ENC, KEY_INT, n, 6, direction, 4, plain)
+
+    assert uplink(ue, packets) == [job(n, 0).protected() for n in range(8)]
+    for n in range(8):
+        pdu = job(n, 1).protected()
+        if nia and n == 5:
+            pdu = pdu[:-20] + bytes((pdu[-20] ^ 4,)) + pdu[-19:]
+        rlc = pdus.rlc_um(pdu, 12)
+        ue.modem.downlink(0, n, pdus.mac_subpdu(4, rlc) + pdus.mac_padding(50))
+    expected = [p for n, p in enumerate(packets) if not nia or n != 5]
+    assert ue.receive(len(expected)) == expected
+    lost = program.drops(ue.stop())
+    assert lost == ({"ue.pdcp_rx.pdcp_rx_integrity": 1} if nia else {})

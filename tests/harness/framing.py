@@ -32,12 +32,16 @@ def mac_nr(
     return b"mac-nr" + bytes([_FDD, direction, _C_RNTI]) + tags + b"\x01" + pdu
 
 
-def pdcp_nr(pdu: bytes, direction: int, *, sn_bits: int, drb: int, sdap: bool) -> bytes:
+def pdcp_nr(
+    pdu: bytes, direction: int, *, sn_bits: int, drb: int, sdap: bool, mac_i: bool = False
+) -> bytes:
     """A PDCP PDU as the heuristic dissector `pdcp_nr_udp` expects it."""
     tags = bytes([0x02, sn_bits, 0x03, direction, 0x04, _BEARER_DCCH, 0x05, drb])
     tags += struct.pack(">BH", 0x06, 1)
     if sdap:
         tags += bytes([0x10, 0x01 if direction == UPLINK else 0x02])
+    if mac_i:
+        tags += b"\x0f"
     return b"pdcp-nr" + bytes([_USER_PLANE]) + tags + b"\x01" + pdu
 
 

@@ -25,11 +25,34 @@ class Bearer:
     sdap: bool = False  # an SDAP header stands before the user packet
 
 
+@dataclass(frozen=True)
+class Security:
+    """Of the UE's user plane. tshark knows the AES algorithms only, and misplaces the SDAP header
+    of a ciphered PDU."""
+
+    key_enc: bytes
+    key_int: bytes
+    nea: int = 0
+    nia: int = 0
+
+    def options(self) -> list[str]:
+        # UE, then ciphering and integrity keys: RRC's and the user plane's of each
+        keys = f'"1","","{self.key_enc.hex()}","","{self.key_int.hex()}"'
+        return [
+            f"uat:pdcp_nr_ue_keys:{keys}",
+            f"pdcp-nr.default_ciphering_algorithm:nea{self.nea}",
+            f"pdcp-nr.default_integrity_algorithm:nia{self.nia}",
+            "pdcp-nr.decipher_userplane:TRUE",
+        ]
+
+
 @dataclass
 class Pdcp:
     sn: int
     sdu: bytes  # after the PDCP and, where configured, SDAP header
     qfi: int | None = None
+    count: int | None = None  # what it was deciphered with
+    mac_i: bytes | None = None
     problems: list[str] = field(default_factory=list)
 
 
@@ -115,13 +138,23 @@ def _reassemble(pdus: list[MacPdu], lcid: int) -> list[tuple[MacPdu, Rlc]]:
 
 
 def judge_pdcp(
-    pdus: list[bytes], *, sn_bits: int, drb: int, sdap: bool, direction: int = framing.UPLINK
+    pdus: list[bytes],
+    *,
+    sn_bits: int,
+    drb: int,
+    sdap: bool,
+    direction: int = framing.UPLINK,
+    security: Security | None = None,
 ) -> list[Pdcp]:
     """Dissects PDCP data PDUs of one bearer in order, SNs included. tshark knows of an SDAP header
     only from RRC or from this framing."""
-    payloads = [framing.pdcp_nr(p, direction, sn_bits=sn_bits, drb=drb, sdap=sdap) for p in pdus]
+    mac_i = security is not None and security.nia != 0
+    payloads = [
+        framing.pdcp_nr(p, direction, sn_bits=sn_bits, drb=drb, sdap=sdap, mac_i=mac_i)
+        for p in pdus
+    ]
     found = []
-    for packet in _dissect(payloads, "pdcp-nr", []):
+    for packet in _dissect(payloads, "pdcp-nr", security.options() if security else []):
         pdcp = _pdcp(_proto(packet, "pdcp-nr"))
         pdcp.problems = _problems(packet)
         found.append(pdcp)
@@ -236,4 +269,6 @@ def _pdcp(proto: ET.Element) -> Pdcp:
         sn=_number(proto, "pdcp-nr.seq-num") or 0,
         sdu=_octets(proto, "pdcp-nr.user-data") or b"",
         qfi=_number(proto, "sdap.qfi"),
+        count=_number(proto, "pdcp-nr.security-config.count"),
+        mac_i=_octets(proto, "pdcp-nr.mac"),
     )
