@@ -42,6 +42,17 @@ pdcp_status_decode(const uint8_t *p, size_t len, struct pdcp_status *s)
 	return (int)len;
 }
 
+size_t
+pdcp_status_header(uint8_t *p, const struct pdcp_status *s)
+{
+	p[0] = PDCP_STATUS_REPORT << 4;
+	p[1] = (uint8_t)(s->fmc >> 24);
+	p[2] = (uint8_t)(s->fmc >> 16);
+	p[3] = (uint8_t)(s->fmc >> 8);
+	p[4] = (uint8_t)s->fmc;
+	return PDCP_STATUS_HDR_LEN + s->bitmap_len;
+}
+
 int
 pdcp_status_encode(uint8_t *p, size_t cap, const struct pdcp_status *s)
 {
@@ -49,14 +60,9 @@ pdcp_status_encode(uint8_t *p, size_t cap, const struct pdcp_status *s)
 		return -CODEC_UNSUPPORTED;
 	if (cap < PDCP_STATUS_HDR_LEN + s->bitmap_len)
 		return -CODEC_SHORT;
-	p[0] = PDCP_STATUS_REPORT << 4;
-	p[1] = (uint8_t)(s->fmc >> 24);
-	p[2] = (uint8_t)(s->fmc >> 16);
-	p[3] = (uint8_t)(s->fmc >> 8);
-	p[4] = (uint8_t)s->fmc;
 	if (s->bitmap_len)
 		memcpy(p + PDCP_STATUS_HDR_LEN, s->bitmap, s->bitmap_len);
-	return (int)(PDCP_STATUS_HDR_LEN + s->bitmap_len);
+	return (int)pdcp_status_header(p, s);
 }
 
 bool

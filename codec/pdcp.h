@@ -107,6 +107,9 @@ int pdcp_decode(enum pdcp_format f, const uint8_t *p, size_t len, struct pdcp_hd
  */
 int pdcp_status_decode(const uint8_t *p, size_t len, struct pdcp_status *s);
 
+/** Writes all of a status report but its bitmap. @return length with the bitmap, B. */
+size_t pdcp_status_header(uint8_t *p, const struct pdcp_status *s);
+
 /**
  * Encodes a status report.
  * @return bytes written; -CODEC_SHORT when they do not fit `cap`; -CODEC_UNSUPPORTED when the

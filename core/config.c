@@ -113,7 +113,9 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 	DEFAULT(b->pdcp.reorder_slots, 131072);
 	DEFAULT(b->rlc.sn_bits, 12);
 	DEFAULT(b->rlc.t_reassembly_ms, 35);
-	DEFAULT(b->rlc.queue_sdus, 8192);
+	/* What discardTimer drops in a row is a gap for the receiver, which takes the SN behind one
+	 * of half the SN space for an old one (TS 38.323 §5.2.1, note). */
+	DEFAULT(b->rlc.queue_sdus, b->pdcp.discard_ms && b->pdcp.sn_bits == 12 ? 1024 : 8192);
 	DEFAULT(b->mac.priority, 8);
 	DEFAULT(b->mac.bsd_ms, 50);
 #define BAD(...) return ap_error_set(err, __VA_ARGS__)
@@ -135,6 +137,9 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 		BAD(AT "rlc.queue_sdus must be a power of 2 up to 1048576", WHERE);
 	if (b->pdcp.integrity && ue->security.nia == 0)
 		BAD(AT "pdcp.integrity needs the ue's security.nia, 1..3", WHERE);
+	if (b->pdcp.discard_ms && b->rlc.queue_sdus > 1U << (b->pdcp.sn_bits - 2))
+		BAD(AT "rlc.queue_sdus must be at most %u with pdcp.discard_ms and %u-bit PDCP SNs",
+		    WHERE, 1U << (b->pdcp.sn_bits - 2), b->pdcp.sn_bits);
 	if (b->mac.priority > 16)
 		BAD(AT "mac.priority must be 1..16", WHERE);
 	if (b->mac.lcg > 7)

@@ -114,6 +114,7 @@ struct ap_cfg_bearer {
 		uint32_t t_reordering_ms; /**< default 40 */
 		bool reorder_at_once;     /**< t-Reordering 0: expires at once */
 		bool out_of_order;        /**< outOfOrderDelivery */
+		bool status_report;       /**< statusReportRequired */
 		uint32_t reorder_slots; /**< COUNTs the reordering buffer spans, power of 2, default
 					   the window */
 		bool integrity;         /**< integrityProtection: PDUs carry a MAC-I */

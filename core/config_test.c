@@ -94,6 +94,8 @@ test_bearers(void **state)
 	assert_problem(WITH("{id: 1, lcid: 3}"), "bearer 1", "4..32");
 	assert_problem(WITH("{id: 1, default: true}, {id: 2, default: true}"), "ue ue", "default");
 	assert_problem(WITH("{id: 1, pdcp: {sn_bits: 15}}"), "bearer 1", "12 or 18");
+	assert_problem(WITH("{id: 1, pdcp: {sn_bits: 12, discard_ms: 9}, rlc: {queue_sdus: 2048}}"),
+		       "bearer 1", "queue_sdus must be at most 1024");
 	assert_problem(WITH("{id: 1, rlc: {sn_bits: 18}}"), "bearer 1", "6 or 12");
 	assert_problem(WITH("{id: 1, rlc: {mode: am}}"), "bearer 1", "am is not available");
 	assert_problem(WITH("{id: 1, rlc: {queue_sdus: 1000}}"), "bearer 1", "power of 2");

@@ -15,10 +15,24 @@
 
 static struct rte_mempool *pool;
 
+static struct ap_node from_node;
+static uint64_t told; /* packets that the node before the cut was told are lost */
+
+static void
+lost(struct ap_node *n, struct rte_mbuf **pkts, uint16_t nb)
+{
+	assert_ptr_equal(n, &from_node);
+	for (uint16_t i = 0; i < nb; i++)
+		assert_int_equal(rte_mbuf_refcnt_read(pkts[i]), 1); /* not freed yet */
+	told += nb;
+}
+
 static struct ap_cut
 cut_make(void)
 {
-	struct ap_cut c = {.size = SLOTS};
+	static const struct ap_node_type type = {.name = "from", .lost = lost};
+	static struct ap_plan_node from = {.type = &type, .inst = &from_node};
+	struct ap_cut c = {.from = &from, .size = SLOTS};
 
 	c.ring = rte_ring_create("cut", SLOTS, SOCKET_ID_ANY,
 				 RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
@@ -49,6 +63,7 @@ test_full_ring_is_a_named_drop(void **state)
 	assert_string_equal(out->n.type->drops[0], "full");
 	assert_int_equal(out->n.drops[0], 5);
 	assert_int_equal(out->n.used, SLOTS);
+	assert_int_equal(told, 5);
 	while (rte_ring_sc_dequeue(c.ring, (void **)&m) == 0)
 		rte_pktmbuf_free(m);
 	assert_pool_full(pool);

@@ -173,6 +173,8 @@ credits_walk(struct ap_node *n, const struct ap_plan_node *at, uint32_t amp, uns
 	for (uint8_t e = 0; e < at->type->nb_edges && rc == 0; e++) {
 		const struct ap_plan_link *l = &at->links[e];
 
+		if (at->type->rare_edges & 1U << e)
+			continue;
 		if (l->cut)
 			rc = credit_add(n, l->cut->ring, amp);
 		else if (l->to)

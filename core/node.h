@@ -54,6 +54,12 @@ struct ap_node_type {
 	uint8_t nb_drops;
 	size_t priv_size; /**< zeroed memory at ap_node.priv, 0 if none */
 
+	/**
+	 * Edges, 1 << index, that only packets of the node's own making take, now and then: sources
+	 * need no credit for their cuts.
+	 */
+	uint16_t rare_edges;
+
 	/** Most packets one input packet can become; sizes the credit of cuts downstream. 0
 	 * means 1. */
 	uint16_t amplification;
@@ -64,6 +70,8 @@ struct ap_node_type {
 	void (*fini)(struct ap_node *n);
 	/** mbufs kept between visits; called when the worker has stopped. */
 	uint64_t (*held)(const struct ap_node *n);
+	/** Worker thread: packets it sent that a full cut dropped, before they are freed. */
+	void (*lost)(struct ap_node *n, struct rte_mbuf **pkts, uint16_t nb);
 	/** Worker thread, between walks, when `n->timer` is due. May enqueue to edges. */
 	void (*expire)(struct ap_node *n, uint64_t now_ns);
 };

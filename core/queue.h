@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_common.h>
@@ -138,6 +139,34 @@ ap_queue_take(struct ap_queue *q, uint32_t n, uint64_t bytes)
 			      memory_order_relaxed);
 	atomic_store_explicit(&q->tail, atomic_load_explicit(&q->tail, memory_order_relaxed) + n,
 			      memory_order_release);
+}
+
+/**
+ * Consumer: takes out the waiting entries for which `match` is true; the others keep their
+ * order. It is asked from the newest to the oldest, and what it says yes to becomes its own.
+ * @return how many.
+ */
+static inline uint32_t
+ap_queue_remove(struct ap_queue *q, bool (*match)(void *arg, const struct ap_queue_entry *e),
+		void *arg)
+{
+	uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+	uint32_t to;
+	uint64_t bytes = 0;
+
+	/* What lies between tail and head is the consumer's: those that stay move up to head. */
+	q->head_seen = atomic_load_explicit(&q->head, memory_order_acquire);
+	to = q->head_seen;
+	for (uint32_t i = q->head_seen; i != tail;) {
+		const struct ap_queue_entry e = q->entries[--i & q->mask];
+
+		if (match(arg, &e))
+			bytes += e.bytes;
+		else
+			q->entries[--to & q->mask] = e;
+	}
+	ap_queue_take(q, to - tail, bytes);
+	return to - tail;
 }
 
 /** Both ends stopped: frees waiting mbufs and the memory. */

@@ -22,8 +22,13 @@ ring_out_process(struct rte_graph *graph, struct rte_node *node, void **objs, ui
 	n->in += nb;
 	sent = rte_ring_sp_enqueue_burst(cut->ring, objs, nb, NULL);
 	n->used += sent;
-	if (unlikely(sent < nb))
-		ap_drop_bulk(n, DROP_FULL, (struct rte_mbuf **)&objs[sent], nb - sent);
+	if (unlikely(sent < nb)) {
+		struct rte_mbuf **lost = (struct rte_mbuf **)&objs[sent];
+
+		if (cut->from->type->lost)
+			cut->from->type->lost(cut->from->inst, lost, nb - sent);
+		ap_drop_bulk(n, DROP_FULL, lost, nb - sent);
+	}
 	return nb;
 }
 

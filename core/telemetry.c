@@ -7,15 +7,24 @@
 #include <unistd.h>
 
 #include <rte_common.h>
+#include <rte_debug.h>
 #include <rte_telemetry.h>
 
 #include "core/clock.h"
 #include "core/telemetry.h"
 
+#define COMMANDS_MAX 16
+
 /* Telemetry answers on a thread of its own; the lock keeps the run alive while it does. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct ap_run *current;
 static uint64_t since_ns;
+
+static struct {
+	const char *name;
+	ap_telemetry_fn *fn;
+} commands[COMMANDS_MAX];
+static unsigned nb_commands;
 
 void
 ap_telemetry_set(struct ap_run *run)
@@ -24,6 +33,29 @@ ap_telemetry_set(struct ap_run *run)
 	current = run;
 	since_ns = ap_clock_ns();
 	pthread_mutex_unlock(&lock);
+}
+
+/** rte_telemetry's callback for every command that modules added. */
+static int
+answer_added(const char *cmd, const char *params, struct rte_tel_data *d)
+{
+	int rc = -ENOENT;
+
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < nb_commands; i++)
+		if (strcmp(cmd, commands[i].name) == 0)
+			rc = current ? commands[i].fn(current, params, d) : -ENODEV;
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+void
+ap_telemetry_add(const char *cmd, ap_telemetry_fn *fn, const char *help)
+{
+	RTE_VERIFY(nb_commands < COMMANDS_MAX);
+	commands[nb_commands].name = cmd;
+	commands[nb_commands++].fn = fn;
+	rte_telemetry_register_cmd(cmd, answer_added, help);
 }
 
 static int

@@ -8,9 +8,23 @@
  *   /airpath/nodes        names of all nodes
  *   /airpath/node,NAME    one node's counters, drops by name
  *   /airpath/lcores       busy share and governor of each worker
+ * and what modules add.
  */
 
 #include "core/run.h"
+
+struct rte_tel_data;
+
+/**
+ * A module's command. Runs on the telemetry thread; the deployment stays while it does, and
+ * entities are reached through ap_worker_run().
+ * @param params what follows the comma, or NULL. @return 0, or -errno, which the client sees as
+ * null.
+ */
+typedef int ap_telemetry_fn(struct ap_run *run, const char *params, struct rte_tel_data *d);
+
+/** Adds a command, `cmd` and `help` being constants. Before main(), from RTE_INIT. */
+void ap_telemetry_add(const char *cmd, ap_telemetry_fn *fn, const char *help);
 
 /** Commands answer for `run` from now on; NULL: for nothing. Control thread. */
 void ap_telemetry_set(struct ap_run *run);

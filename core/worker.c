@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include <rte_pause.h>
 #include <rte_ring.h>
@@ -50,6 +51,8 @@ take_call(struct ap_worker *w)
 {
 	struct ap_worker_call *call = atomic_exchange(&w->call, NULL);
 
+	if (call == NULL)
+		return; /* taken back meanwhile */
 	call->fn(w, call->arg);
 	atomic_store_explicit(&call->done, true, memory_order_release);
 }
@@ -85,21 +88,66 @@ ap_worker_main(void *arg)
 	return 0;
 }
 
+/** Hands `call` to the worker and waits for `*event`. */
+static int
+call_and_wait(struct ap_worker *w, struct ap_worker_call *call, const _Atomic bool *event)
+{
+	static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+	uint64_t give_up = ap_clock_ns() + AP_WORKER_RUN_S * AP_NS_PER_S;
+	int rc = 0;
+
+	pthread_mutex_lock(&turn);
+	atomic_store_explicit(&w->call, call, memory_order_release);
+	while (!atomic_load_explicit(event, memory_order_acquire)) {
+		struct ap_worker_call *mine = call;
+		bool stopped = atomic_load_explicit(&w->stop, memory_order_relaxed);
+
+		/* Once taken it will be finished: `call` must outlive it. */
+		if ((stopped || ap_clock_ns() > give_up) &&
+		    atomic_compare_exchange_strong(&w->call, &mine, NULL)) {
+			rc = stopped ? -ECANCELED : -ETIMEDOUT;
+			break;
+		}
+		rte_delay_us_sleep(20);
+	}
+	pthread_mutex_unlock(&turn);
+	return rc;
+}
+
 int
 ap_worker_run(struct ap_worker *w, void (*fn)(struct ap_worker *w, void *arg), void *arg)
 {
 	struct ap_worker_call call = {.fn = fn, .arg = arg};
-	uint64_t give_up = ap_clock_ns() + AP_WORKER_RUN_S * AP_NS_PER_S;
 
-	atomic_store_explicit(&w->call, &call, memory_order_release);
-	while (!atomic_load_explicit(&call.done, memory_order_acquire)) {
-		struct ap_worker_call *mine = &call;
+	return call_and_wait(w, &call, &call.done);
+}
 
-		/* Once taken it will be finished: `call` must outlive it. */
-		if (ap_clock_ns() > give_up &&
-		    atomic_compare_exchange_strong(&w->call, &mine, NULL))
-			return -ETIMEDOUT;
-		rte_delay_us_sleep(20);
+/** Stands still, but for calls. */
+static void
+stand(struct ap_worker *w, void *arg)
+{
+	struct ap_worker_hold *h = arg;
+
+	atomic_store_explicit(&h->holding, true, memory_order_release);
+	while (!atomic_load_explicit(&h->release, memory_order_acquire)) {
+		if (atomic_load_explicit(&w->call, memory_order_relaxed))
+			take_call(w);
+		else
+			sched_yield(); /* whom we wait for may share the CPU */
 	}
-	return 0;
+}
+
+int
+ap_worker_hold(struct ap_worker *w, struct ap_worker_hold *h)
+{
+	*h = (struct ap_worker_hold){.call = {.fn = stand, .arg = h}};
+	return call_and_wait(w, &h->call, &h->holding);
+}
+
+void
+ap_worker_release(struct ap_worker_hold *h)
+{
+	atomic_store_explicit(&h->release, true, memory_order_release);
+	while (!atomic_load_explicit(&h->call.done, memory_order_acquire))
+		rte_delay_us_sleep(20);
 }

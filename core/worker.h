@@ -63,9 +63,28 @@ struct ap_worker {
 int ap_worker_main(void *arg);
 
 /**
- * Runs `fn` on a running worker between two walks and waits for it. Control thread.
- * @return 0, or -ETIMEDOUT when the worker did not come by within AP_WORKER_RUN_S.
+ * Runs `fn` on a running worker between two walks, or on one that is held, and waits for it. Any
+ * control thread; calls of several take turns.
+ * @return 0, -ETIMEDOUT when the worker did not come by within AP_WORKER_RUN_S, or -ECANCELED when
+ * it was told to stop.
  */
 int ap_worker_run(struct ap_worker *w, void (*fn)(struct ap_worker *w, void *arg), void *arg);
+
+/** A worker that stands between two walks. Control thread: rw, but for `holding`. */
+struct ap_worker_hold {
+	struct ap_worker_call call;
+	_Atomic bool holding;
+	_Atomic bool release;
+};
+
+/**
+ * Stops a worker between two walks until ap_worker_release(); ap_worker_run() still reaches it.
+ * What procedures over several lcores do before they touch what the others own.
+ * @return 0, or as ap_worker_run(); then it is not held.
+ */
+int ap_worker_hold(struct ap_worker *w, struct ap_worker_hold *h);
+
+/** Lets it walk again, and returns when it does. */
+void ap_worker_release(struct ap_worker_hold *h);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <rte_ring.h>
+
 #include "core/node.h"
 #include "modules/mac/mac_tx.h"
+#include "modules/pdcp/pdcp_status.h"
 
 /*
  * mac_slot: a source woken by the slot box. For each granted carrier it emits, on that carrier's
@@ -9,7 +12,7 @@
 
 #define VISIT_PKTS 256
 
-enum { DROP_DISCARD_TIMER, DROP_TB_NO_MARK };
+enum { DROP_DISCARD_TIMER, DROP_TB_NO_MARK, DROP_CONFIRMED, DROP_REESTABLISHED };
 
 static const char *const edges[] = {"fa0", "fa1", "fa2", "fa3", "fa4", "fa5", "fa6", "fa7"};
 _Static_assert(RTE_DIM(edges) == L2_CARRIERS_MAX, "an edge per carrier");
@@ -18,6 +21,8 @@ static const char *const drops[] = {
 	[DROP_DISCARD_TIMER] =
 		"discard_timer",          /* SDUs whose discardTimer expired in the RLC queue */
 	[DROP_TB_NO_MARK] = "tb_no_mark", /* grants unused for want of an mbuf; no SDU is lost */
+	[DROP_CONFIRMED] = "confirmed",   /* SDUs the peer's PDCP status report had already */
+	[DROP_REESTABLISHED] = "reestablished", /* SDUs that RLC's re-establishment discarded */
 };
 
 /* The newest slot; those it overtook came too late to be used. @return false when none waits. */
@@ -32,6 +37,26 @@ take_slot(struct mac_tx *tx, struct slot_box *box, uint64_t now_ns)
 		tx->slots_missed++;
 	mac_tx_slot(tx, &slot, now_ns);
 	return true;
+}
+
+/* PDCP status reports come before the slot that would send what they confirm. */
+static void
+take_reports(struct ap_node *n, struct l2 *l2)
+{
+	uint64_t discarded;
+
+	if (likely(l2->reports == NULL || rte_ring_empty(l2->reports)))
+		return;
+	discarded = pdcp_status_apply(l2);
+	n->made += discarded;
+	n->drops[DROP_CONFIRMED] += discarded;
+}
+
+void
+mac_slot_node_reestablished(struct ap_node *n, uint64_t discarded)
+{
+	n->made += discarded;
+	n->drops[DROP_REESTABLISHED] += discarded;
 }
 
 /* What never became a packet on an edge was made and dropped here. */
@@ -58,8 +83,11 @@ mac_slot_process(struct rte_graph *graph, struct rte_node *node, void **objs, ui
 	(void)graph;
 	(void)objs;
 	(void)nb;
-	if (!mac_tx_busy(tx) && !take_slot(tx, &l2->slots, now))
-		return 0;
+	if (!mac_tx_busy(tx)) {
+		take_reports(n, l2);
+		if (!take_slot(tx, &l2->slots, now))
+			return 0;
+	}
 	room = ap_node_credit(n, VISIT_PKTS);
 	while ((k = mac_tx_next(tx, pkts, room - done, now, &carrier)) > 0) {
 		ap_next(n, (rte_edge_t)carrier, pkts, (uint16_t)k);

@@ -166,4 +166,9 @@ uint32_t mac_bsr_pad(struct mac_tx *tx, uint8_t *p, uint32_t room, uint64_t now_
 /** The TB is closed: forgets the channels it emptied, so that new data there triggers again. */
 void mac_bsr_settle(struct mac_tx *tx);
 
+struct ap_node;
+
+/** Books for SDUs that left a queue and went nowhere; `n` is the mac_slot node, its lcore held. */
+void mac_slot_node_reestablished(struct ap_node *n, uint64_t discarded);
+
 #endif

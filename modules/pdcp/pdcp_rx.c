@@ -10,6 +10,7 @@
 
 #include "codec/err.h"
 #include "core/pkt.h"
+#include "modules/pdcp/pdcp_control.h"
 #include "modules/pdcp/pdcp_tx.h"
 
 #define AHEAD 4     /* packets whose header is fetched before it is read */
@@ -292,11 +293,14 @@ control_pdu(struct pdcp_rx *e, struct rte_mbuf *m, enum pdcp_control_type type,
 		drop(sink, ret == -CODEC_SHORT ? PDCP_RX_SHORT : PDCP_RX_RESERVED, m);
 		return;
 	}
-	/* §5.4.2 discards what the report confirms; on UM bearers nothing is kept after RLC has it.
-	 */
 	e->status_reports++;
+	if (sink->report == NULL) {
+		rte_pktmbuf_free(m);
+	} else if (!sink->report(sink->arg, m)) {
+		drop(sink, PDCP_RX_STATUS_FULL, m);
+		return;
+	}
 	++*sink->used;
-	rte_pktmbuf_free(m);
 }
 
 bool
@@ -374,6 +378,29 @@ pdcp_rx_verify(struct pdcp_batch *b, uint64_t now_ns, const struct pdcp_rx_sink 
 			data_pdu(pdu->entity, pdu->m, pdu->count, now_ns, sink);
 	}
 	b->nb = 0;
+}
+
+/** Follows §5.1.2, receiving entity. */
+void
+pdcp_rx_reestablish(struct pdcp_rx *e, enum pdcp_drb_mode mode, const struct pdcp_keys *keys,
+		    const struct pdcp_rx_sink *sink)
+{
+	if (mode == PDCP_DRB_UM) {
+		/* if t-Reordering is running: stop and reset t-Reordering; deliver all stored PDCP
+		 * SDUs to upper layers in ascending order of associated COUNT values */
+		e->running = false;
+		e->deadline_ns = PDCP_NO_DEADLINE;
+		for (uint64_t c = e->RX_DELIV; c < e->RX_NEXT && c - e->RX_DELIV <= e->slot_mask;
+		     c++)
+			c = deliver_consecutive(e, c, sink);
+		/* set RX_NEXT and RX_DELIV to the initial value */
+		e->RX_NEXT = e->RX_DELIV = e->RX_REORD = 0;
+	}
+	/* apply the ciphering and integrity protection algorithms and keys provided by upper layers
+	 * during the PDCP entity re-establishment procedure */
+	e->sec.crypto = keys->crypto;
+	e->sec.keys = keys->keys;
+	e->plain = e->sec.crypto == NULL && e->sec.mac_i_len == 0;
 }
 
 void

@@ -43,6 +43,7 @@ enum pdcp_rx_drop {
 	PDCP_RX_INTEGRITY,           /**< integrity verification failed */
 	PDCP_RX_NO_MBUF,             /**< no buffer to decipher into */
 	PDCP_RX_TOO_LONG,            /**< longer than such a buffer */
+	PDCP_RX_STATUS_FULL,         /**< status reports came faster than slots */
 	PDCP_RX_DROPS,
 };
 
@@ -86,6 +87,9 @@ struct pdcp_rx {
 /** Where SDUs and counts go; deliver() is called with runs of SDUs. */
 struct pdcp_rx_sink {
 	void (*deliver)(void *arg, struct rte_mbuf **sdus, uint16_t nb);
+	/** Takes a well-formed status report to the transmitting side; false when it cannot. May be
+	 * NULL: nothing is there to discard. */
+	bool (*report)(void *arg, struct rte_mbuf *m);
 	void *arg;
 	uint64_t *drops; /**< [PDCP_RX_DROPS] */
 	uint64_t *used;  /**< control PDUs that were acted upon */

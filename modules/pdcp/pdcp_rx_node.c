@@ -3,16 +3,26 @@
 /*
  * pdcp_rx: PDCP PDUs become SDUs of their bearer (meta.bearer), in order.
  * One timer serves the t-Reordering of all its entities.
+ *
+ * A status report goes out by the edge to pdcp_tx; one that came in goes to mac_slot, where the
+ * PDUs wait that it confirms.
  */
+
+#include <errno.h>
+
+#include <rte_ring.h>
 
 #include "core/node.h"
 #include "core/pkt.h"
 #include "modules/l2/l2.h"
+#include "modules/pdcp/pdcp_control.h"
 #include "modules/pdcp/pdcp_rx.h"
+#include "modules/pdcp/pdcp_status.h"
+#include "modules/pdcp/pdcp_tx.h"
 
-enum { EDGE_SDU };
+enum { EDGE_SDU, EDGE_STATUS };
 
-static const char *const edges[] = {[EDGE_SDU] = "sdu"};
+static const char *const edges[] = {[EDGE_SDU] = "sdu", [EDGE_STATUS] = "status"};
 static const char *const drops[] = {
 	[PDCP_RX_NO_BEARER] = "no_bearer",
 	[PDCP_RX_SHORT] = "short",
@@ -25,6 +35,7 @@ static const char *const drops[] = {
 	[PDCP_RX_INTEGRITY] = "integrity",
 	[PDCP_RX_NO_MBUF] = "no_mbuf",
 	[PDCP_RX_TOO_LONG] = "too_long",
+	[PDCP_RX_STATUS_FULL] = "status_full",
 };
 
 struct pdcp_rx_node {
@@ -38,11 +49,27 @@ deliver(void *arg, struct rte_mbuf **sdus, uint16_t nb)
 	ap_next(arg, EDGE_SDU, sdus, nb);
 }
 
+static bool
+report(void *arg, struct rte_mbuf *m)
+{
+	const struct ap_node *n = arg;
+	const struct l2 *l2 = n->role;
+
+	if (l2->reports == NULL) {
+		rte_pktmbuf_free(m);
+		return true;
+	}
+	return rte_ring_sp_enqueue(l2->reports, m) == 0;
+}
+
 static struct pdcp_rx_sink
 sink_of(struct ap_node *n)
 {
-	return (struct pdcp_rx_sink){
-		.deliver = deliver, .arg = n, .drops = n->drops, .used = &n->used};
+	return (struct pdcp_rx_sink){.deliver = deliver,
+				     .report = report,
+				     .arg = n,
+				     .drops = n->drops,
+				     .used = &n->used};
 }
 
 /** A stopped t-Reordering leaves the list when the timer next fires, not here. */
@@ -154,6 +181,31 @@ expire(struct ap_node *n, uint64_t now_ns)
 	}
 }
 
+int
+pdcp_rx_node_status(struct ap_node *n, uint32_t bearer)
+{
+	const struct l2 *l2 = n->role;
+	struct rte_mbuf *m = pdcp_status_pdu(&l2->pdcp_rx[bearer], l2->pools.proto);
+
+	if (m == NULL)
+		return -ENOMEM;
+	*ap_meta(m) = (struct ap_meta){.bearer = bearer | PDCP_TX_CONTROL};
+	n->made++;
+	ap_next_one(n, EDGE_STATUS, m);
+	return 0;
+}
+
+void
+pdcp_rx_node_reestablish(struct ap_node *n, uint32_t bearer, enum pdcp_drb_mode mode,
+			 const struct pdcp_keys *keys)
+{
+	const struct l2 *l2 = n->role;
+	struct pdcp_rx_sink sink = sink_of(n);
+
+	/* A timer that was stopped leaves the list when it next fires. */
+	pdcp_rx_reestablish(&l2->pdcp_rx[bearer], mode, keys, &sink);
+}
+
 static uint64_t
 held(const struct ap_node *n)
 {
@@ -171,6 +223,7 @@ static const struct ap_node_type pdcp_rx = {
 	.process = process,
 	.edges = edges,
 	.nb_edges = RTE_DIM(edges),
+	.rare_edges = 1 << EDGE_STATUS,
 	.drops = drops,
 	.nb_drops = RTE_DIM(drops),
 	.priv_size = sizeof(struct pdcp_rx_node),

@@ -27,6 +27,9 @@
 /** First COUNT that does not exist: COUNT has 32 bits and never wraps. */
 #define PDCP_COUNT_END (1ULL << 32)
 
+/** In meta.bearer beside the index: a control PDU of that bearer, which takes no COUNT. */
+#define PDCP_TX_CONTROL (1U << 31)
+
 /** Why a packet is dropped; indexes the node's counters. */
 enum pdcp_tx_drop {
 	PDCP_TX_NO_BEARER,  /**< meta.bearer is not configured */

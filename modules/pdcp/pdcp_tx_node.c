@@ -44,6 +44,30 @@ secure(struct ap_node *n, struct pdcp_tx *e, struct rte_mbuf **pdus, uint16_t nb
 	}
 }
 
+/** Not of a bearer's SDUs: control PDUs (§5.2.1: submitted as they are), or of no bearer at all. */
+static __rte_noinline uint16_t
+not_data(struct ap_node *n, struct rte_mbuf **pkts, uint16_t nb)
+{
+	const struct l2 *l2 = n->role;
+	const uint32_t bearer = ap_meta(pkts[0])->bearer & ~PDCP_TX_CONTROL;
+	struct pdcp_tx *e = &l2->pdcp_tx[bearer];
+	uint32_t room;
+
+	if (bearer >= l2->nb_bearers || !e->configured || bearer == ap_meta(pkts[0])->bearer) {
+		ap_drop_bulk(n, PDCP_TX_NO_BEARER, pkts, nb);
+		return 0;
+	}
+	room = rlc_tx_room(&l2->rlc_tx[bearer], e->submitted);
+	if (room < nb) {
+		ap_drop_bulk(n, PDCP_TX_QUEUE_FULL, pkts + room, (uint16_t)(nb - room));
+		nb = (uint16_t)room;
+	}
+	for (uint16_t i = 0; i < nb; i++)
+		ap_meta(pkts[i])->bearer = bearer;
+	e->submitted += nb;
+	return nb;
+}
+
 /** @return how many PDUs are left at the front of `pkts`. */
 static uint16_t
 one_run(struct ap_node *n, struct rte_mbuf **pkts, uint16_t nb)
@@ -53,10 +77,8 @@ one_run(struct ap_node *n, struct rte_mbuf **pkts, uint16_t nb)
 	struct pdcp_tx *e = &l2->pdcp_tx[bearer];
 	uint32_t room;
 
-	if (unlikely(bearer >= l2->nb_bearers || !e->configured)) {
-		ap_drop_bulk(n, PDCP_TX_NO_BEARER, pkts, nb);
-		return 0;
-	}
+	if (unlikely(bearer >= l2->nb_bearers || !e->configured))
+		return not_data(n, pkts, nb);
 	room = rlc_tx_room(&l2->rlc_tx[bearer], e->submitted);
 	if (unlikely(room < nb)) {
 		ap_drop_bulk(n, PDCP_TX_QUEUE_FULL, pkts + room, (uint16_t)(nb - room));
@@ -90,6 +112,17 @@ process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb
 	return nb_objs;
 }
 
+/** A full cut on the way to RLC: these will never leave its queue, so they must not take its room.
+ */
+static void
+lost(struct ap_node *n, struct rte_mbuf **pkts, uint16_t nb)
+{
+	const struct l2 *l2 = n->role;
+
+	for (uint16_t i = 0; i < nb; i++)
+		l2->pdcp_tx[ap_meta(pkts[i])->bearer].submitted--;
+}
+
 static const struct ap_node_type pdcp_tx = {
 	.name = "pdcp_tx",
 	.help = "gives SDUs their PDCP COUNT, header and protection",
@@ -99,5 +132,6 @@ static const struct ap_node_type pdcp_tx = {
 	.drops = drops,
 	.nb_drops = RTE_DIM(drops),
 	.priv_size = sizeof(struct pdcp_batch),
+	.lost = lost,
 };
 AP_NODE_REGISTER(pdcp_tx)

@@ -30,6 +30,7 @@ enum rlc_rx_drop {
 	RLC_RX_SEGMENTS_FULL, /**< the entity keeps as many segments as it may */
 	RLC_RX_T_REASSEMBLY,  /**< segment of an SDU given up when t-Reassembly expired */
 	RLC_RX_WINDOW_MOVED,  /**< segment of an SDU that fell out of the reassembly window */
+	RLC_RX_REESTABLISHED, /**< segment kept when the entity was re-established */
 	RLC_RX_DROPS,
 };
 

@@ -19,7 +19,7 @@ static const char *const drops[] = {
 	[RLC_RX_SDU_OVERSIZE] = "sdu_oversize",   [RLC_RX_SN_OLD] = "sn_old",
 	[RLC_RX_DUPLICATE] = "duplicate",         [RLC_RX_SO_CONFLICT] = "so_conflict",
 	[RLC_RX_SEGMENTS_FULL] = "segments_full", [RLC_RX_T_REASSEMBLY] = "t_reassembly",
-	[RLC_RX_WINDOW_MOVED] = "window_moved",
+	[RLC_RX_WINDOW_MOVED] = "window_moved",   [RLC_RX_REESTABLISHED] = "reestablished",
 };
 
 struct rlc_rx_node {

@@ -78,6 +78,14 @@ void rlc_tx_fini(struct rlc_tx *e);
 /** SDUs in the entity, a partly sent one included. Pull side, or both lcores stopped. */
 uint64_t rlc_tx_held(const struct rlc_tx *e);
 
+/** SDUs that left the queue or never got there, mod 2^32: of those submitted. Any lcore. */
+static inline uint32_t
+rlc_tx_taken(const struct rlc_tx *e)
+{
+	return atomic_load_explicit(&e->queue.tail, memory_order_acquire) +
+	       atomic_load_explicit(&e->lost, memory_order_acquire);
+}
+
 /**
  * How many more SDUs the queue takes, for PDCP to ask before it assigns an SN.
  * @param submitted SDUs ever sent toward this entity, mod 2^32. Any lcore.
@@ -85,10 +93,8 @@ uint64_t rlc_tx_held(const struct rlc_tx *e);
 static inline uint32_t
 rlc_tx_room(const struct rlc_tx *e, uint32_t submitted)
 {
-	uint32_t taken = atomic_load_explicit(&e->queue.tail, memory_order_acquire) +
-			 atomic_load_explicit(&e->lost, memory_order_acquire);
 	uint32_t size = e->queue.mask + 1;
-	uint32_t under_way = submitted - taken;
+	uint32_t under_way = submitted - rlc_tx_taken(e);
 
 	return under_way < size ? size - under_way : 0;
 }

@@ -7,6 +7,8 @@
  *   down: phy_rx → fapi_rx → mac_demux → rlc_rx → pdcp_rx → sdap_rx →
  *         [copy_dl_out] → user_tx
  *
+ * and pdcp_rx → pdcp_tx for PDCP status reports.
+ *
  * The copy nodes stand in the chain whatever `copy` says; with `none` they hand on what comes.
  * The third copy of S0's four, downlink in, is made inside fapi_rx; the fourth is mac_build's.
  */
@@ -16,7 +18,8 @@
 #include "modules/rlc/rlc_tx.h"
 #include "modules/ue/ue.h"
 
-#define EDGE_REPLY 1 /* of port_rx: answers to ARP and neighbour solicitations */
+#define EDGE_STATUS 1 /* of pdcp_rx: PDCP status reports */
+#define EDGE_REPLY 1  /* of port_rx: answers to ARP and neighbour solicitations */
 
 /** Adds a node behind `*last` and moves `*last` on; stops at the first error. */
 static void
@@ -72,13 +75,14 @@ int
 ue_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 {
 	const struct ap_cfg_ue *ue = &p->cfg->ue[i];
-	struct ap_plan_node *up = NULL, *down = NULL, *slot, *phy_tx, *user_rx, *rlc_tx;
+	struct ap_plan_node *up = NULL, *down = NULL, *slot, *phy_tx, *user_rx, *pdcp_tx, *rlc_tx;
 
 	chain(p, ue->name, "user_rx", "port_rx", ue->user_port, &up, err);
 	user_rx = up;
 	chain(p, ue->name, "copy_ul_in", "copy", NULL, &up, err);
 	chain(p, ue->name, "sdap_tx", "sdap_tx", NULL, &up, err);
 	chain(p, ue->name, "pdcp_tx", "pdcp_tx", NULL, &up, err);
+	pdcp_tx = up;
 	chain(p, ue->name, "rlc_tx", "rlc_tx", NULL, &up, err);
 	rlc_tx = up;
 
@@ -87,6 +91,8 @@ ue_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 	chain(p, ue->name, "mac_demux", "mac_demux", NULL, &down, err);
 	chain(p, ue->name, "rlc_rx", "rlc_rx", NULL, &down, err);
 	chain(p, ue->name, "pdcp_rx", "pdcp_rx", NULL, &down, err);
+	if (down && pdcp_tx)
+		ap_plan_link(down, EDGE_STATUS, pdcp_tx);
 	chain(p, ue->name, "sdap_rx", "sdap_rx", NULL, &down, err);
 	chain(p, ue->name, "copy_dl_out", "copy", NULL, &down, err);
 	chain(p, ue->name, "user_tx", "port_tx", ue->user_port, &down, err);

@@ -4,11 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_errno.h>
 #include <rte_malloc.h>
+#include <rte_ring.h>
 
 #include "modules/mac/mac_rx.h"
 #include "modules/mac/mac_tx.h"
 #include "modules/pdcp/pdcp_security.h"
+#include "modules/pdcp/pdcp_status.h"
 #include "modules/ue/ue.h"
 
 /* Pools unless the deployment sizes them. */
@@ -134,6 +137,29 @@ mac_make(struct ue *ue, struct ap_error *err)
 	return 0;
 }
 
+static int
+reports_make(struct ap_run *run, struct ue *ue, unsigned i, struct ap_error *err)
+{
+	char name[RTE_RING_NAMESIZE];
+
+	snprintf(name, sizeof(name), "reports%u.%u", run->serial, i);
+	ue->l2.reports = rte_ring_create(name, PDCP_REPORTS_MAX + 1, SOCKET_ID_ANY,
+					 RING_F_SP_ENQ | RING_F_SC_DEQ);
+	return ue->l2.reports ? 0
+			      : ap_error_set(err, "ue %s: PDCP reports: %s", ue->cfg->name,
+					     rte_strerror(rte_errno));
+}
+
+static void
+reports_free(struct rte_ring *r)
+{
+	void *m;
+
+	while (r && rte_ring_sc_dequeue(r, &m) == 0)
+		rte_pktmbuf_free(m);
+	rte_ring_free(r);
+}
+
 static void
 nodes_bind(struct ap_run *run, struct ue *ue)
 {
@@ -173,6 +199,7 @@ ue_destroy(void *obj)
 	struct ue *ue = obj;
 
 	ue_bearers_fini(ue);
+	reports_free(ue->l2.reports);
 	if (ue->l2.mac_tx)
 		mac_tx_fini(ue->l2.mac_tx);
 	ap_copier_destroy(ue->copy_dl_in);
@@ -197,7 +224,7 @@ ue_build(struct ap_run *run, unsigned i, struct ap_error *err)
 	ue->l2.tx_direction = L2_UPLINK;
 	ue->l2.rx_direction = ue->cfg->loopback ? L2_UPLINK : L2_DOWNLINK;
 	if (pools_get(run, ue, err) < 0 || ue_bearers_init(ue, err) < 0 || fapi_make(ue, err) < 0 ||
-	    mac_make(ue, err) < 0) {
+	    mac_make(ue, err) < 0 || reports_make(run, ue, i, err) < 0) {
 		ue_destroy(ue);
 		return NULL;
 	}

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One UE between two wires of the test: IP on one, the fronthaul on the other."""
 
+import os
 import socket
 import time
 from pathlib import Path
 
 from harness import deployment as d
-from harness import netns
+from harness import netns, telemetry
 from harness.netns import Net
 from harness.nfapi import Modem
 from harness.program import Airpath
@@ -23,6 +24,7 @@ class Stack:
     ):
         """`place`: node or glob → lcore, each lcore named there being a thread of its own."""
         self.net = Net()
+        self.name = f"stack-{os.getpid()}"
         try:
             self._start(folder, bearers, place or {"*": "l2"}, ue)
         except BaseException:
@@ -37,7 +39,7 @@ class Stack:
             self.net.mute(ns, interface)
         file = d.write(
             folder / "stack.yaml",
-            "stack",
+            self.name,
             ports=[d.user_port("user", "pu", HOST), d.raw_port("fronthaul", "pp")],
             ue=[
                 {
@@ -79,6 +81,10 @@ class Stack:
             if address[2] != socket.PACKET_OUTGOING:
                 got.append(frame[14:])
         return got
+
+    def tell(self, command: str, *params: object):
+        """One telemetry command to the program. @return its answer, None when it refused."""
+        return telemetry.ask(self.name, command, *params)
 
     def stop(self) -> dict:
         """@return the report of the run, its accounting checked."""

@@ -57,6 +57,13 @@ class Pdcp:
 
 
 @dataclass
+class StatusReport:
+    fmc: int | None  # None: tshark saw something else
+    received: list[int]  # SNs behind it
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass
 class Rlc:
     si: int
     sn: int | None  # a complete UM SDU carries none
@@ -158,6 +165,30 @@ def judge_pdcp(
         pdcp = _pdcp(_proto(packet, "pdcp-nr"))
         pdcp.problems = _problems(packet)
         found.append(pdcp)
+    return found
+
+
+def judge_pdcp_control(
+    pdus: list[bytes], *, sn_bits: int, drb: int, direction: int = framing.UPLINK
+) -> list[StatusReport]:
+    """Dissects PDCP status reports."""
+    payloads = [framing.pdcp_nr(p, direction, sn_bits=sn_bits, drb=drb, sdap=False) for p in pdus]
+    found = []
+    for packet in _dissect(payloads, "pdcp-nr", []):
+        proto = _proto(packet, "pdcp-nr")
+        found.append(
+            StatusReport(
+                fmc=_number(proto, "pdcp-nr.fmc"),
+                received=[
+                    int(sn)
+                    for octet in proto.iter("field")
+                    if octet.get("name") == "pdcp-nr.bitmap.byte"
+                    for sn in (octet.get("showname") or "").split(",")
+                    if sn.strip()
+                ],
+                problems=_problems(packet),
+            )
+        )
     return found
 
 

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PDCP's procedures, with tshark as judge of what the UE sends."""
+
+import time
+
+import pytest
+from harness import deployment as d
+from harness import pdus, program, traffic, tshark
+
+LCID = 4
+NO_SDAP = {"sdap": False}
+
+
+def datagram(number: int, size: int = 200) -> bytes:
+    return traffic.datagram(number, size)
+
+
+def whole(sn: int, packet: bytes, sn_bits: int = 18) -> bytes:
+    return pdus.mac_subpdu(LCID, pdus.rlc_um(pdus.pdcp_data(sn, packet, sn_bits), 12))
+
+
+def sent(ue, slot: int, size: int = 14000) -> list[bytes]:
+    """PDCP PDUs in the TB of one slot, by tshark's reading of MAC and RLC."""
+    ue.modem.slot(0, slot, [size])
+    (tb,) = ue.modem.collect(1)
+    (pdu,) = tshark.judge_mac([tb.pdu], [tshark.Bearer(LCID, 1)])
+    assert pdu.problems == []
+    return [s.rlc.data for s in pdu.subpdus if s.lcid == LCID]
+
+
+def wait_for(ue, **state: int) -> None:
+    """Until the PDCP entities have come to this state."""
+    until = time.monotonic() + 2
+    while not state.items() <= (now := ue.tell("/airpath/pdcp/state", "ue", 1)).items():
+        assert time.monotonic() < until, now
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def ue(stack):
+    return stack(bearers=[d.bearer(**NO_SDAP, pdcp={"t_reordering_ms": 3000})])
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_status_report(stack, apart):
+    place = {"ue.*": "one", **({"ue.pdcp_rx": "two", "ue.rlc_tx": "three"} if apart else {})}
+    ue = stack(bearers=[d.bearer(**NO_SDAP, pdcp={"t_reordering_ms": 3000})], place=place)
+    received = [0, 1, 3, 5, 6, 12]
+    for n in received:
+        ue.modem.downlink(0, n, whole(n, datagram(n)))
+    assert ue.receive(2) == [datagram(0), datagram(1)]
+    wait_for(ue, RX_NEXT=13)
+    assert ue.tell("/airpath/pdcp/status", "ue", 1) is not None
+    ue.send([datagram(1000)])
+    report, data = sent(ue, 1)
+
+    (found,) = tshark.judge_pdcp_control([report], sn_bits=18, drb=1)
+    assert found.problems == []
+    assert found.fmc == 2
+    assert found.received == received[2:]
+    # 3 to 12 behind the missing 2, MSB first and rounded up to whole octets.
+    bits = "".join("1" if 3 + i in received else "0" for i in range(16))
+    assert report == bytes([0, 0, 0, 0, 2]) + int(bits, 2).to_bytes(2, "big")
+    (pdu,) = tshark.judge_pdcp([data], sn_bits=18, drb=1, sdap=False)
+    assert (pdu.sn, pdu.sdu) == (0, datagram(1000)), "a control PDU takes no SN"
+    ue.stop()
+
+
+def test_nothing_missing_is_a_report_without_bitmap(ue):
+    ue.modem.downlink(0, 0, whole(0, datagram(0)))
+    assert ue.receive(1) == [datagram(0)]
+    assert ue.tell("/airpath/pdcp/status", "ue", 1) is not None
+    assert sent(ue, 1) == [bytes([0, 0, 0, 0, 1])]
+    ue.stop()
+
+
+def test_a_received_report_discards_what_it_confirms(ue):
+    ue.send([datagram(n) for n in range(8)])
+    # FMC 2: 0 and 1 are confirmed, and by the bitmap 4 and 6.
+    report = bytes([0, 0, 0, 0, 2, 0b01010000])
+    ue.modem.downlink(0, 0, pdus.mac_subpdu(LCID, pdus.rlc_um(report, 12)))
+    assert ue.receive(1, timeout=0.3) == []
+    left = tshark.judge_pdcp(sent(ue, 1), sn_bits=18, drb=1, sdap=False)
+    assert [p.sn for p in left] == [2, 3, 5, 7]
+    assert [p.sdu for p in left] == [datagram(n) for n in (2, 3, 5, 7)]
+    assert ue.tell("/airpath/pdcp/state", "ue", 1)["status_reports_received"] == 1
+    assert program.drops(ue.stop()) == {"ue.mac_slot.mac_slot_confirmed": 4}
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_reestablishment_of_a_um_drb(stack, apart):
+    every = ("user_rx", "pdcp_tx", "rlc_tx", "mac_slot", "rlc_rx", "pdcp_rx")
+    place = {"ue.*": "one", **({f"ue.{n}": n for n in every} if apart else {})}
+    ue = stack(bearers=[d.bearer(**NO_SDAP, pdcp={"t_reordering_ms": 3000})], place=place)
+    ue.send([datagram(n, 1000) for n in range(6)])
+    (first,) = sent(ue, 0, 1010)  # SN 0 goes, 1 to 5 wait
+    assert first == pdus.pdcp_data(0, datagram(0, 1000), 18)
+    for n in (0, 2, 3):
+        ue.modem.downlink(0, n, whole(n, datagram(n)))
+    assert ue.receive(2, timeout=0.3) == [datagram(0)]
+    assert ue.tell("/airpath/pdcp/reestablish", "ue", 1)["sent_again"] == 5
+    assert ue.receive(2) == [datagram(2), datagram(3)], "what was stored is delivered"
+    state = ue.tell("/airpath/pdcp/state", "ue", 1)
+    assert (state["RX_NEXT"], state["RX_DELIV"], state["TX_NEXT"]) == (0, 0, 5)
+    ue.modem.downlink(0, 9, whole(0, datagram(9)))
+    assert ue.receive(1) == [datagram(9)], "COUNT 0 is a new one"
+    ue.send([datagram(6, 1000)])
+    left = tshark.judge_pdcp(sent(ue, 1), sn_bits=18, drb=1, sdap=False)
+    assert [(p.sn, p.sdu) for p in left] == [(n, datagram(n + 1, 1000)) for n in range(6)]
+    assert program.drops(ue.stop()) == {}
+
+
+def test_commands_about_no_bearer_are_refused(ue):
+    for params in ((), ("ue",), ("ue", 2), ("eu", 1), ("ue", "x"), ("ue", 1, "")):
+        for command in ("status", "reestablish", "recover", "state"):
+            assert ue.tell(f"/airpath/pdcp/{command}", *params) is None
+    ue.stop()
