@@ -303,14 +303,29 @@ control_pdu(struct pdcp_rx *e, struct rte_mbuf *m, enum pdcp_control_type type,
 	++*sink->used;
 }
 
-bool
-pdcp_rx_pre_process(struct pdcp_rx *e, struct rte_mbuf *m, uint32_t *count,
-		    const struct pdcp_rx_sink *sink)
+/** @return false when there is no such COUNT; `m` is gone then. */
+static inline bool
+count_of(const struct pdcp_rx *e, struct rte_mbuf *m, uint32_t sn, uint32_t *count,
+	 const struct pdcp_rx_sink *sink)
+{
+	int64_t c = determine_count(e, sn);
+
+	if (unlikely(c < 0 || (uint64_t)c >= PDCP_COUNT_END)) {
+		drop(sink, PDCP_RX_OUT_OF_WINDOW, m);
+		return false;
+	}
+	*count = (uint32_t)c;
+	return true;
+}
+
+/** Anything but a Data PDU whose header lies in the first segment with some data. */
+static __rte_noinline bool
+pre_process_any(struct pdcp_rx *e, struct rte_mbuf *m, uint32_t *count,
+		const struct pdcp_rx_sink *sink)
 {
 	uint8_t buf[PDCP_HDR_MAX];
 	uint32_t len = RTE_MIN(m->pkt_len, (uint32_t)PDCP_HDR_MAX);
 	struct pdcp_hdr h;
-	int64_t c;
 	int ret = pdcp_decode(e->format, rte_pktmbuf_read(m, 0, len, buf), m->pkt_len, &h);
 
 	if (ret < 0) {
@@ -325,13 +340,19 @@ pdcp_rx_pre_process(struct pdcp_rx *e, struct rte_mbuf *m, uint32_t *count,
 		drop(sink, PDCP_RX_SHORT, m);
 		return false;
 	}
-	c = determine_count(e, h.sn);
-	if (c < 0 || (uint64_t)c >= PDCP_COUNT_END) {
-		drop(sink, PDCP_RX_OUT_OF_WINDOW, m);
-		return false;
-	}
-	*count = (uint32_t)c;
-	return true;
+	return count_of(e, m, h.sn, count, sink);
+}
+
+bool
+pdcp_rx_pre_process(struct pdcp_rx *e, struct rte_mbuf *m, uint32_t *count,
+		    const struct pdcp_rx_sink *sink)
+{
+	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	if (unlikely(m->data_len <= pdcp_hdr_len(e->format) + e->sec.mac_i_len ||
+		     !pdcp_is_data(e->format, p)))
+		return pre_process_any(e, m, count, sink);
+	return count_of(e, m, pdcp_hdr_sn(e->format, p), count, sink);
 }
 
 void
@@ -363,6 +384,39 @@ static const enum pdcp_rx_drop drop_of[] = {
 	[PDCP_SECURITY_TOO_LONG] = PDCP_RX_TOO_LONG,
 };
 
+/**
+ * Takes PDUs from the front of a vector as pdcp_rx_in_order() does: each passed, is the very next
+ * one of the same entity, and nothing waits.
+ * @return how many were taken
+ */
+static uint16_t
+take_verified(struct pdcp_secured *pdus, uint16_t nb, const struct pdcp_rx_sink *sink)
+{
+	struct pdcp_rx *e = pdus[0].entity;
+	const uint16_t hdr_len = (uint16_t)pdcp_hdr_len(e->format), mac_i = e->sec.mac_i_len;
+	struct rte_mbuf *sdus[PDCP_CRYPTO_BATCH];
+	uint16_t i;
+
+	if (e->RX_DELIV != e->RX_NEXT)
+		return 0;
+	for (i = 0; i < nb; i++) {
+		struct rte_mbuf *m = pdus[i].m;
+
+		if (pdus[i].failed || pdus[i].entity != e || pdus[i].count != e->RX_NEXT + i ||
+		    m->data_len <= hdr_len + mac_i || m->nb_segs != 1)
+			break;
+		m->data_off += hdr_len;
+		m->data_len -= hdr_len + mac_i;
+		m->pkt_len -= hdr_len + mac_i;
+		sdus[i] = m;
+	}
+	e->RX_DELIV += i;
+	e->RX_NEXT += i;
+	if (i > 0)
+		sink->deliver(sink->arg, sdus, i);
+	return i;
+}
+
 void
 pdcp_rx_verify(struct pdcp_batch *b, uint64_t now_ns, const struct pdcp_rx_sink *sink)
 {
@@ -371,8 +425,11 @@ pdcp_rx_verify(struct pdcp_batch *b, uint64_t now_ns, const struct pdcp_rx_sink 
 	b->crypto->verify(b->pdus, b->nb);
 	for (uint16_t i = 0; i < b->nb; i++) {
 		struct pdcp_secured *pdu = &b->pdus[i];
+		uint16_t taken = take_verified(pdu, b->nb - i, sink);
 
-		if (pdu->failed)
+		if (taken > 0)
+			i += taken - 1;
+		else if (pdu->failed)
 			drop(sink, drop_of[pdu->failed], pdu->m);
 		else
 			data_pdu(pdu->entity, pdu->m, pdu->count, now_ns, sink);
