@@ -117,11 +117,35 @@ def cut(document: dict) -> str:
     return chosen(document, CUT)
 
 
+PDCP = {
+    "alg": "algorithms",
+    "direction": "direction",
+    "bytes": "SDU B",
+    "mode": "mode",
+    "cycles_per_pdu": "cycles/PDU",
+    "library_cycles": "library",
+    "over_library": "ours / library",
+    "gbps": "Gbps",
+    "ns": "ours ns",
+    "peer_ns": "srsRAN ns",
+    "peer_over_ours": "srsRAN / ours",
+    "cycles_min": "least",
+    "cycles_max": "most",
+    "windows_clean": "clean windows",
+    "windows": "of",
+}
+
+
+def pdcp(document: dict) -> str:
+    return chosen(document, PDCP)
+
+
 WRITERS = {
     "ue-loopback": ue_loopback,
     "mac-build": mac_build,
     "port-limits": port_limits,
     "cut": cut,
+    "pdcp": pdcp,
 }
 
 

@@ -26,11 +26,13 @@ if [ "$mode" = brief ]; then
 	bench cut --seconds 0.2
 	bench port-limits --seconds 1
 	bench mac-build --seconds 1
+	bench pdcp --sizes 1024 --seconds 0.05
 	bench ue-loopback --size 1024 --seconds 1
 else
 	bench cut
 	bench port-limits
 	bench mac-build
+	bench pdcp
 	bench ue-loopback
 fi
 .venv/bin/python bench/plot.py $out || status=1
