@@ -22,6 +22,7 @@ enum {
 	PUSCH_RB_SIZE = 73,
 	PUSCH_SYMBOLS = 81,
 	PUSCH_DATA = 82, /* Table 3-47: RV index, HARQ process, NDI, TB size, number of CBs */
+	PUSCH_RV = PUSCH_DATA,
 	PUSCH_HARQ = 83,
 	PUSCH_NDI = 84,
 	PUSCH_TB_SIZE = 85,
@@ -38,6 +39,7 @@ enum {
 	PDSCH_CODEWORDS = 12,
 	PDSCH_QAM = 15,
 	PDSCH_MCS = 16,
+	PDSCH_RV = 18,
 	PDSCH_TB_SIZE = 19,
 	PDSCH_LAYERS = 25,
 	PDSCH_RESOURCE_ALLOC = 37,
@@ -90,6 +92,7 @@ pusch_put(uint8_t *p, const struct fapi_grant *g)
 	be16_put(p + PUSCH_RB_START, g->rb_start);
 	be16_put(p + PUSCH_RB_SIZE, g->rb_size);
 	p[PUSCH_SYMBOLS] = g->nr_of_symbols;
+	p[PUSCH_RV] = g->rv_index;
 	p[PUSCH_HARQ] = g->harq_process;
 	p[PUSCH_NDI] = g->new_data;
 	be32_put(p + PUSCH_TB_SIZE, g->tb_bytes);
@@ -116,6 +119,7 @@ pusch_get(const uint8_t *p, size_t len, struct fapi_grant *g)
 		.nr_of_symbols = p[PUSCH_SYMBOLS],
 		.qam_mod_order = p[PUSCH_QAM],
 		.mcs_index = p[PUSCH_MCS],
+		.rv_index = p[PUSCH_RV],
 		.harq_process = p[PUSCH_HARQ],
 		.new_data = p[PUSCH_NDI] != 0,
 		.tb_bytes = be32_get(p + PUSCH_TB_SIZE),
@@ -138,6 +142,7 @@ pdsch_put(uint8_t *p, const struct fapi_grant *g)
 	p[PDSCH_CODEWORDS] = 1;
 	p[PDSCH_QAM] = g->qam_mod_order;
 	p[PDSCH_MCS] = g->mcs_index;
+	p[PDSCH_RV] = g->rv_index;
 	be32_put(p + PDSCH_TB_SIZE, g->tb_bytes);
 	p[PDSCH_LAYERS] = 1;
 	p[PDSCH_RESOURCE_ALLOC] = RESOURCE_ALLOC_TYPE_1;
@@ -165,6 +170,7 @@ pdsch_get(const uint8_t *p, size_t len, struct fapi_grant *g)
 		.nr_of_symbols = p[PDSCH_SYMBOLS],
 		.qam_mod_order = p[PDSCH_QAM],
 		.mcs_index = p[PDSCH_MCS],
+		.rv_index = p[PDSCH_RV],
 		.tb_bytes = be32_get(p + PDSCH_TB_SIZE),
 	};
 	return 1;

@@ -104,6 +104,7 @@ struct fapi_grant {
 	uint8_t nr_of_symbols; /**< 1..14 */
 	uint8_t qam_mod_order; /**< 2, 4, 6, 8 */
 	uint8_t mcs_index;     /**< 0..31 */
+	uint8_t rv_index;      /**< redundancy version, 0..3 */
 	uint8_t harq_process;  /**< 0..15; not in a PDSCH PDU */
 	bool new_data;         /**< new data indicator; not in a PDSCH PDU */
 	uint32_t tb_bytes;     /**< TB size, B */
