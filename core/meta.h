@@ -17,12 +17,13 @@
 #include <rte_mbuf_dyn.h>
 
 enum ap_meta_flag {
-	AP_M_TB_START = 1 << 0,   /**< mbuf is a TB mark, the RLC PDUs of the TB follow */
-	AP_M_TB_END = 1 << 5,     /**< mbuf is the TB mark after the last RLC PDU */
-	AP_M_FRAG_FIRST = 1 << 1, /**< first fragment of a TB */
-	AP_M_FRAG_LAST = 1 << 2,  /**< last fragment of a TB */
-	AP_M_TIMED = 1 << 3,      /**< ap_ext.enter_ns is valid */
-	AP_M_CONTROL = 1 << 4,    /**< protocol control PDU, not user data */
+	AP_M_TB_START = 1 << 0, /**< mbuf is a TB mark, the RLC PDUs of the TB follow */
+	AP_M_TB_END = 1 << 5,   /**< mbuf is the TB mark after the last RLC PDU */
+	AP_M_TB_RETX = AP_M_TB_START | AP_M_TB_END, /**< TB mark: the TB is in the HARQ buffer */
+	AP_M_FRAG_FIRST = 1 << 1,                   /**< first fragment of a TB */
+	AP_M_FRAG_LAST = 1 << 2,                    /**< last fragment of a TB */
+	AP_M_TIMED = 1 << 3,                        /**< ap_ext.enter_ns is valid */
+	AP_M_CONTROL = 1 << 4,                      /**< protocol control PDU, not user data */
 };
 
 struct ap_meta {

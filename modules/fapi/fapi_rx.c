@@ -146,6 +146,14 @@ tti_request(struct fapi_rx *f, const struct nfapi_p7 *h, const uint8_t *p, size_
 	f->grants_in += nb;
 	if (f->grant.tb_bytes[h->phy_id] == 0) {
 		f->grant.tb_bytes[h->phy_id] = g[0].tb_bytes;
+		f->grant.tb[h->phy_id] = (struct slot_tb){
+			.handle = (uint16_t)g[0].handle,
+			.harq_process = g[0].harq_process,
+			.new_data = g[0].new_data,
+			.rv_index = g[0].rv_index,
+			.subcarrier_spacing = g[0].subcarrier_spacing,
+			.nr_of_symbols = g[0].nr_of_symbols,
+		};
 		f->grant.rnti = g[0].rnti;
 		nb--;
 	}

@@ -60,7 +60,9 @@ fragment_place(struct fapi_tx *f, struct rte_mbuf *m, uint8_t flags)
 		f->segment = 0;
 		f->sequence++;
 		fapi_data_put(f->head + AT_DATA, &(struct fapi_data){{ext->sfn, ext->slot}, 1});
-		fapi_tx_pdu_put(f->head + AT_PDU, &(struct fapi_tx_pdu){.tb_bytes = ext->tb_bytes});
+		fapi_tx_pdu_put(f->head + AT_PDU,
+				&(struct fapi_tx_pdu){.index = (uint16_t)ext->spare,
+						      .tb_bytes = ext->tb_bytes});
 	}
 	if (unlikely(!f->open))
 		return -FAPI_TX_NO_FIRST - 1;

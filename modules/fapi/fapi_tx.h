@@ -76,7 +76,8 @@ int fapi_tx_init(struct fapi_tx *f, const struct fapi_tx_cfg *cfg);
 
 /**
  * Puts headers in front of `nb` fragments: packets with AP_M_FRAG_FIRST and AP_M_FRAG_LAST
- * in their meta flags and, on the first, ap_ext.tb_bytes, sfn and slot. Writable first
+ * in their meta flags and, on the first, ap_ext.tb_bytes, sfn, slot and, in spare, the
+ * grant's handle, which becomes the PDU index. Writable first
  * segments take them in their headroom, others get a segment from `hdr`.
  * @param frags in: fragments; out: frames, in order, from the front
  * @param drops counted by enum fapi_tx_drop; what was dropped is freed

@@ -18,12 +18,23 @@
 #define SLOT_BOX_SIZE 16
 #define SLOT_CARRIERS_MAX 8
 
+/** What else a grant says of a carrier's TB (SCF 222 table 3-46, 3-47). */
+struct slot_tb {
+	uint16_t handle;            /**< echoed to the PHY as the PDU index of the TB */
+	uint8_t harq_process;       /**< 0..31 */
+	bool new_data;              /**< NDI: toggled against the process's last grant: a new TB */
+	uint8_t rv_index;           /**< redundancy version, 0..3 */
+	uint8_t subcarrier_spacing; /**< numerology, 0..4 */
+	uint8_t nr_of_symbols;      /**< PUSCH length, 1..14; 0: not told */
+};
+
 struct slot_grant {
 	uint64_t enter_ns; /**< when the indication reached the role */
 	uint16_t sfn;      /**< 0..1023 */
 	uint16_t slot;     /**< 0..159 */
 	uint16_t rnti;
 	uint32_t tb_bytes[SLOT_CARRIERS_MAX]; /**< granted TB size per carrier, 0: no grant */
+	struct slot_tb tb[SLOT_CARRIERS_MAX]; /**< of those granted */
 };
 
 struct slot_box {

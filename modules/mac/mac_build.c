@@ -3,6 +3,7 @@
 
 #include "modules/mac/mac_build_seg.h"
 #include "modules/mac/mac_build_walk.h"
+#include "modules/mac/mac_harq.h"
 
 #define FRAGMENT_BYTES_MIN 64
 #define FRAGMENT_BYTES_MAX 65000 /* data_len of one mbuf, with headers to come */
@@ -14,7 +15,7 @@ mac_build_init(struct mac_build *b, const struct mac_build_cfg *cfg, const struc
 	uint32_t room = rte_pktmbuf_data_room_size(pools->phy);
 
 	if (cfg->fragment_bytes < FRAGMENT_BYTES_MIN || cfg->fragment_bytes > FRAGMENT_BYTES_MAX ||
-	    cfg->strategy >= MAC_STRATEGIES)
+	    cfg->strategy >= MAC_STRATEGIES || cfg->harq_processes > MAC_HARQ_MAX)
 		return -EINVAL;
 	if (cfg->strategy != MAC_SCATTER && room < RTE_PKTMBUF_HEADROOM + cfg->fragment_bytes)
 		return -EINVAL;
@@ -27,7 +28,12 @@ mac_build_init(struct mac_build *b, const struct mac_build_cfg *cfg, const struc
 		.oldest_ns = UINT64_MAX,
 	};
 	b->zero = mac_build_zero_create(cfg->fragment_bytes);
-	return b->zero ? 0 : -ENOMEM;
+	if (b->zero && cfg->harq_processes)
+		b->harq = mac_harq_create(cfg->harq_processes, cfg->harq_max_tx);
+	if (b->zero && (b->harq || cfg->harq_processes == 0))
+		return 0;
+	mac_build_fini(b);
+	return -ENOMEM;
 }
 
 void
@@ -38,6 +44,8 @@ mac_build_fini(struct mac_build *b)
 	if (b->zero)
 		mac_build_zero_release(b->zero);
 	b->zero = NULL;
+	mac_harq_destroy(b->harq);
+	b->harq = NULL;
 }
 
 /* @return drop reason of the mark, or MAC_BUILD_OK with the TB begun. */
@@ -53,6 +61,9 @@ mac_build_start(struct mac_build *b, struct rte_mbuf *m, struct mac_build_run *r
 	b->tb_bytes = mark->tb_bytes;
 	b->sfn = mark->sfn;
 	b->slot = mark->slot;
+	b->handle = mark->handle;
+	if (unlikely(b->harq != NULL))
+		mac_harq_begin(b->harq, mark->harq_process);
 	if (mark->tb_bytes == 0 ||
 	    mark->tb_bytes > (uint64_t)MAC_BUILD_FRAGS_MAX * b->cfg.fragment_bytes) {
 		b->state = MAC_BUILD_SKIPPING;
@@ -81,12 +92,15 @@ mac_build_emit(struct mac_build *b, struct mac_build_run *run)
 		.tb_offset = b->tb_at,
 		.sfn = b->sfn,
 		.slot = b->slot,
+		.spare = b->handle,
 	};
 	b->tb_at += b->open_bytes;
 	b->oldest_ns = UINT64_MAX;
 	b->open_bytes = 0;
 	b->segs = 0;
 	b->head = NULL;
+	if (unlikely(b->harq != NULL))
+		mac_harq_keep(b->harq, m);
 	run->made++;
 	if (likely(run->nb_out < run->max)) {
 		run->out[run->nb_out++] = m;
@@ -113,4 +127,27 @@ mac_build_abandon(struct mac_build *b, enum mac_build_drop why, struct mac_build
 	b->segs = 0;
 	b->oldest_ns = UINT64_MAX;
 	b->state = MAC_BUILD_SKIPPING;
+	if (unlikely(b->harq != NULL))
+		mac_harq_flush_open(b->harq);
+}
+
+/* The mark of a TB to be sent again. @return drop reason of the mark, or MAC_BUILD_OK. */
+int
+mac_build_again(struct mac_build *b, const struct mac_tb_mark *mark, struct mac_build_run *run)
+{
+	uint32_t room = run->max - run->nb_out, nb;
+
+	if (b->state == MAC_BUILD_BUILDING)
+		mac_build_abandon(b, MAC_BUILD_NO_END, run);
+	b->state = MAC_BUILD_IDLE;
+	if (b->harq == NULL)
+		return MAC_BUILD_HARQ_EMPTY;
+	nb = mac_harq_send(b->harq, mark, run->out + run->nb_out, room);
+	if (nb == 0)
+		return MAC_BUILD_HARQ_EMPTY;
+	if (nb > room)
+		return MAC_BUILD_OUT_FULL;
+	run->nb_out += nb;
+	run->made += nb;
+	return MAC_BUILD_OK;
 }

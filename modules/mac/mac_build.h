@@ -31,18 +31,21 @@ enum mac_strategy {
 struct mac_build_cfg {
 	enum mac_strategy strategy;
 	uint32_t fragment_bytes; /**< most TB bytes in a fragment, 64..65000 */
+	uint32_t harq_processes; /**< 0..32; 0: TBs are not kept */
+	uint32_t harq_max_tx;    /**< most transmissions of a TB, ≥ 1; then it is not kept */
 };
 
 enum mac_build_drop {
-	MAC_BUILD_NO_MBUF,   /**< a pool ran dry; the TB is abandoned */
-	MAC_BUILD_ABANDONED, /**< PDU of an abandoned TB */
-	MAC_BUILD_NO_TB,     /**< PDU or end mark outside a TB */
-	MAC_BUILD_NO_END,    /**< unfinished fragment of a TB whose end mark never came */
-	MAC_BUILD_OVERRUN,   /**< more data than the TB holds; the TB is abandoned */
-	MAC_BUILD_TB_SIZE,   /**< start mark of an empty TB, or one of more than 128 fragments */
-	MAC_BUILD_BAD_PDU,   /**< RLC PDU of 0 or more than 65535 B */
-	MAC_BUILD_BAD_MARK,  /**< mark shorter than it says */
-	MAC_BUILD_OUT_FULL,  /**< more fragments in a visit than its caller has room for */
+	MAC_BUILD_NO_MBUF,    /**< a pool ran dry; the TB is abandoned */
+	MAC_BUILD_ABANDONED,  /**< PDU of an abandoned TB */
+	MAC_BUILD_NO_TB,      /**< PDU or end mark outside a TB */
+	MAC_BUILD_NO_END,     /**< unfinished fragment of a TB whose end mark never came */
+	MAC_BUILD_OVERRUN,    /**< more data than the TB holds; the TB is abandoned */
+	MAC_BUILD_TB_SIZE,    /**< start mark of an empty TB, or one of more than 128 fragments */
+	MAC_BUILD_BAD_PDU,    /**< RLC PDU of 0 or more than 65535 B */
+	MAC_BUILD_BAD_MARK,   /**< mark shorter than it says */
+	MAC_BUILD_OUT_FULL,   /**< more fragments in a visit than its caller has room for */
+	MAC_BUILD_HARQ_EMPTY, /**< mark of a TB to send again that the HARQ buffer does not hold */
 	MAC_BUILD_DROPS,
 };
 
@@ -64,6 +67,7 @@ enum mac_build_state {
 };
 
 struct mac_build_zero;
+struct mac_harq;
 
 struct mac_build {
 	/* the open fragment */
@@ -81,6 +85,8 @@ struct mac_build {
 	uint32_t tb_at; /**< bytes in closed fragments */
 	uint16_t sfn;
 	uint16_t slot;
+	uint16_t handle;
+	struct mac_harq *harq; /**< TBs kept to be sent again; NULL: HARQ is off */
 	/* constant */
 	struct mac_build_cfg cfg;
 	uint8_t carrier;

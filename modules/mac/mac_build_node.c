@@ -16,7 +16,7 @@ static const char *const drops[] = {
 	[MAC_BUILD_NO_TB] = "outside_tb",   [MAC_BUILD_NO_END] = "tb_without_end",
 	[MAC_BUILD_OVERRUN] = "tb_overrun", [MAC_BUILD_TB_SIZE] = "tb_size",
 	[MAC_BUILD_BAD_PDU] = "bad_pdu",    [MAC_BUILD_BAD_MARK] = "bad_mark",
-	[MAC_BUILD_OUT_FULL] = "out_full",
+	[MAC_BUILD_OUT_FULL] = "out_full",  [MAC_BUILD_HARQ_EMPTY] = "harq_empty",
 };
 _Static_assert(RTE_DIM(drops) == MAC_BUILD_DROPS, "every reason has a name");
 

@@ -49,6 +49,7 @@ struct mac_build_ops {
 
 /* Out of line, once a TB or fragment: mac_build.c */
 int mac_build_start(struct mac_build *b, struct rte_mbuf *mark, struct mac_build_run *run);
+int mac_build_again(struct mac_build *b, const struct mac_tb_mark *mark, struct mac_build_run *run);
 bool mac_build_emit(struct mac_build *b, struct mac_build_run *run);
 void mac_build_abandon(struct mac_build *b, enum mac_build_drop why, struct mac_build_run *run);
 
@@ -126,6 +127,8 @@ mac_build_mark(struct mac_build *b, struct rte_mbuf **m, bool start, struct mac_
 		b->state = start ? MAC_BUILD_SKIPPING : MAC_BUILD_IDLE;
 		return MAC_BUILD_BAD_MARK;
 	}
+	if (unlikely((ap_meta(*m)->flags & AP_M_TB_RETX) == AP_M_TB_RETX))
+		return mac_build_again(b, mark, run);
 	ce = mark->ce_bytes;
 	if (start) {
 		bad = mac_build_start(b, *m, run);

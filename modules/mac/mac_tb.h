@@ -7,6 +7,7 @@
  *
  * On a carrier's edge a TB is: a mark with AP_M_TB_START, the RLC PDUs in TB order, a
  * mark with AP_M_TB_END. A mark is an mbuf of pools.hdr whose data is struct mac_tb_mark.
+ * A TB that HARQ sends again is one mark with AP_M_TB_RETX.
  */
 
 #include <stddef.h>
@@ -19,6 +20,8 @@ struct mac_tb_mark {
 	uint16_t sfn;      /**< 0..1023 */
 	uint16_t slot;     /**< 0..159 */
 	uint16_t rnti;
+	uint16_t handle; /**< of the grant, for the PHY to know the TB by */
+	uint8_t harq_process;
 	uint8_t carrier;
 	uint8_t ce_bytes;          /**< whole CE subPDUs in `ce` */
 	uint8_t ce[MAC_TB_CE_MAX]; /**< start mark: before the SDUs (DL); end mark: after them (UL)

@@ -18,13 +18,14 @@ int
 mac_tx_init(struct mac_tx *tx, const struct mac_tx_cfg *cfg)
 {
 	if (cfg->nb_carriers == 0 || cfg->nb_carriers > L2_CARRIERS_MAX || cfg->nb_lcs == 0 ||
-	    cfg->nb_lcs > MAC_TX_LCS_MAX)
+	    cfg->nb_lcs > MAC_TX_LCS_MAX || cfg->harq_processes > MAC_HARQ_MAX)
 		return -EINVAL;
 	*tx = (struct mac_tx){
 		.sch = cfg->direction == L2_UPLINK ? MAC_UL_SCH : MAC_DL_SCH,
 		.nb_carriers = cfg->nb_carriers,
 		.nb_lcs = cfg->nb_lcs,
 		.periodicBSR_ms = cfg->periodicBSR_ms,
+		.harq_processes = cfg->harq_processes,
 		.periodic_ns = UINT64_MAX,
 		.lcp_ns = UINT64_MAX, /* "Bj … initialized to zero": no time has passed at the first
 					 grant */
@@ -100,6 +101,8 @@ fill_mark(const struct mac_tx *tx, struct rte_mbuf *m, uint8_t flag)
 		.sfn = tx->slot.sfn,
 		.slot = tx->slot.slot,
 		.rnti = tx->slot.rnti,
+		.handle = tx->slot.tb[tx->carrier].handle,
+		.harq_process = tx->slot.tb[tx->carrier].harq_process,
 		.carrier = (uint8_t)tx->carrier,
 	};
 }
@@ -172,6 +175,54 @@ begin_tb(struct mac_tx *tx, uint64_t now_ns)
 	return true;
 }
 
+/* A TB of the HARQ buffer: one mark tells which. @return false when none is to be had. */
+static bool
+begin_retx(struct mac_tx *tx)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(tx->hdr);
+
+	if (m == NULL) {
+		tx->tbs_no_mark++;
+		return false;
+	}
+	fill_mark(tx, m, AP_M_TB_RETX);
+	tx->tb = (struct mac_tx_tb){.phase = MAC_TX_RETX, .start = m};
+	tx->harq_retx++;
+	return true;
+}
+
+/*
+ * §5.4.2.1: "if the NDI … has been toggled compared to the value in the previous transmission of
+ * this TB of this HARQ process; or … this is the first received uplink grant for the HARQ process:
+ * deliver … the HARQ information of the TB to the … HARQ process [new transmission]; else: if the
+ * HARQ buffer is empty: ignore the uplink grant; else: … trigger a retransmission."
+ */
+static bool
+begin_harq(struct mac_tx *tx, uint64_t now_ns)
+{
+	const uint32_t bytes = tx->slot.tb_bytes[tx->carrier];
+	const struct slot_tb *g = &tx->slot.tb[tx->carrier];
+	struct mac_tx_harq *h;
+
+	if (g->harq_process >= tx->harq_processes) {
+		tx->harq_mismatch++;
+		return false;
+	}
+	h = &tx->harq[tx->carrier][g->harq_process];
+	if (h->tb_bytes == 0 || h->new_data != g->new_data) {
+		if (!begin_tb(tx, now_ns))
+			return false;
+		*h = (struct mac_tx_harq){bytes, g->new_data};
+		return true;
+	}
+	/* TS 38.214 §6.1.4.2: a retransmission has the TB size of the first transmission. */
+	if (h->tb_bytes != bytes) {
+		tx->harq_mismatch++;
+		return false;
+	}
+	return begin_retx(tx);
+}
+
 /* All SDUs are in: the BSR tells what still waits, and the rest is padding. */
 static struct rte_mbuf *
 end_tb(struct mac_tx *tx, uint64_t now_ns)
@@ -207,6 +258,13 @@ continue_tb(struct mac_tx *tx, struct rte_mbuf **pkts, unsigned max, uint64_t no
 	struct mac_tx_tb *tb = &tx->tb;
 	unsigned n = 0;
 
+	if (unlikely(tb->phase == MAC_TX_RETX)) {
+		pkts[n++] = tb->start;
+		tb->start = NULL;
+		tb->phase = MAC_TX_NO_TB;
+		tx->carrier++;
+		return n;
+	}
 	if (tb->phase == MAC_TX_START && max > 0) {
 		struct rte_mbuf *m = tb->start;
 
@@ -236,7 +294,8 @@ mac_tx_next(struct mac_tx *tx, struct rte_mbuf **pkts, unsigned max, uint64_t no
 			break;
 		}
 		if (tx->tb.phase == MAC_TX_NO_TB &&
-		    (tx->slot.tb_bytes[tx->carrier] == 0 || !begin_tb(tx, now_ns))) {
+		    (tx->slot.tb_bytes[tx->carrier] == 0 ||
+		     !(tx->harq_processes ? begin_harq(tx, now_ns) : begin_tb(tx, now_ns)))) {
 			tx->carrier++;
 			continue;
 		}

@@ -17,6 +17,7 @@
 
 #include "codec/mac.h"
 #include "modules/l2/l2.h"
+#include "modules/mac/mac_harq.h"
 #include "modules/mac/mac_tb.h"
 #include "modules/rlc/rlc_tx.h"
 
@@ -42,6 +43,7 @@ struct mac_tx_cfg {
 	uint32_t nb_lcs;                 /**< 1..32 */
 	const struct mac_tx_lc_cfg *lcs; /**< copied */
 	uint32_t periodicBSR_ms;         /**< periodicBSR-Timer; 0: infinity */
+	uint32_t harq_processes;         /**< of each carrier, 0..32; 0: every grant is new */
 	struct rte_mempool *hdr;         /**< marks */
 };
 
@@ -65,6 +67,13 @@ enum mac_tx_phase {
 	MAC_TX_START,
 	MAC_TX_DATA,
 	MAC_TX_END,
+	MAC_TX_RETX, /**< the TB is in the HARQ buffer */
+};
+
+/** The last grant of a HARQ process, TS 38.321 §5.4.2.1. */
+struct mac_tx_harq {
+	uint32_t tb_bytes; /**< 0: none yet, the next one is new data */
+	bool new_data;     /**< its NDI */
 };
 
 /** The TB in hand. */
@@ -87,6 +96,8 @@ struct mac_tx {
 	uint64_t tbs_padding_only; /**< no SDU and no CE but a padding BSR */
 	uint64_t bsrs;             /**< regular and periodic BSRs sent */
 	uint64_t padding_bsrs;
+	uint64_t harq_retx;     /**< TBs sent again */
+	uint64_t harq_mismatch; /**< grants ignored: a HARQ process or TB size that cannot be */
 	struct rlc_tx_pull_stats rlc;
 
 	/* worker: rw */
@@ -102,12 +113,14 @@ struct mac_tx {
 	uint64_t floor[MAC_PRIORITIES +
 		       1]; /**< least `served` of the active channels, by priority */
 	struct mac_tx_lc lcs[MAC_TX_LCS_MAX]; /**< by falling priority */
+	struct mac_tx_harq harq[L2_CARRIERS_MAX][MAC_HARQ_MAX];
 
 	/* constant */
 	enum mac_sch sch;
 	uint32_t nb_carriers;
 	uint32_t nb_lcs;
 	uint32_t periodicBSR_ms;
+	uint32_t harq_processes;
 	struct rte_mempool *hdr;
 };
 

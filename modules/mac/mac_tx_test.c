@@ -522,10 +522,60 @@ configuration_is_checked(void **state)
 	assert_int_equal(mac_tx_init(&tx, &cfg), -EINVAL);
 }
 
+/** One slot with a grant of a HARQ process on carrier 0. @return mbufs in pkts[]. */
+static unsigned
+harq_slot(uint8_t process, bool ndi, uint32_t tb_bytes, uint16_t handle)
+{
+	struct slot_grant g = {.tb_bytes = {tb_bytes}};
+	unsigned n = 0, k;
+	uint32_t carrier;
+
+	g.tb[0] = (struct slot_tb){.handle = handle, .harq_process = process, .new_data = ndi};
+	mac_tx_slot(&tx, &g, 0);
+	while ((k = mac_tx_next(&tx, pkts + n, 1, 0, &carrier)) > 0)
+		n += k;
+	return n;
+}
+
+/* TS 38.321 §5.4.2.1: NDI against the process's last grant decides. */
+static void
+harq_new_data_or_retransmission(void **state)
+{
+	struct mac_tx_lc_cfg lcs[1] = {{.priority = 1}};
+	unsigned n;
+
+	(void)state;
+	start(L2_UPLINK, 1, lcs);
+	tx.harq_processes = 4;
+	feed(0, 20, 100);
+	for (unsigned ndi = 0; ndi < 2; ndi++) { /* the first grant is new whatever NDI it has */
+		n = harq_slot((uint8_t)ndi, ndi, 300, 1);
+		assert_true(n > 2);
+		discard(n);
+	}
+	assert_int_equal(tx.harq_retx, 0);
+	assert_int_equal(harq_slot(1, true, 300, 0x1234), 1);
+	assert_int_equal(ap_meta(pkts[0])->flags, AP_M_TB_RETX);
+	assert_int_equal(mark(0)->harq_process, 1);
+	assert_int_equal(mark(0)->handle, 0x1234);
+	assert_int_equal(mark(0)->tb_bytes, 300);
+	discard(1);
+	n = harq_slot(1, false, 300, 3);
+	assert_true(n > 2);
+	assert_int_equal(mark(0)->handle, 3);
+	discard(n);
+	assert_int_equal(tx.harq_retx, 1);
+	assert_int_equal(harq_slot(1, false, 301, 3), 0); /* another TB size */
+	assert_int_equal(harq_slot(4, false, 300, 3), 0); /* no such process */
+	assert_int_equal(tx.harq_mismatch, 2);
+	stop(1);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(harq_new_data_or_retransmission),
 		cmocka_unit_test(first_round_serves_pbr),
 		cmocka_unit_test(no_tokens_means_strict_priority),
 		cmocka_unit_test(bucket_is_bounded),

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_MODULES_MAC_HARQ_H
+#define AIRPATH_MODULES_MAC_HARQ_H
+
+/**
+ * The HARQ buffers of one carrier (TS 38.321 §5.4.2.2): TBs kept to be sent again.
+ *
+ * A TB is kept as the fragments that mac_build made, by reference: the reference count of each of
+ * their segments is raised, nothing is copied. A kept fragment is shared, so whoever adds headers
+ * puts them into a segment of their own, and nobody may change its lengths or links.
+ * A process's TB is let go when its next new one begins or after its last transmission.
+ * Owner: the lcore of the carrier's mac_build node.
+ */
+
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "modules/mac/mac_tb.h"
+
+#define MAC_HARQ_MAX 32 /**< HARQ processes of a carrier (nrofHARQ-ProcessesForPUSCH-r17) */
+
+struct mac_harq;
+
+/**
+ * Control thread.
+ * @param processes 1..32
+ * @param max_tx transmissions of a TB, 1..: a TB is kept until then at most
+ * @return NULL when out of memory
+ */
+struct mac_harq *mac_harq_create(uint32_t processes, uint32_t max_tx);
+
+/** Control thread, worker stopped. NULL is fine. */
+void mac_harq_destroy(struct mac_harq *h);
+
+/** A new TB of `process` begins: flushes the process's buffer. */
+void mac_harq_begin(struct mac_harq *h, uint8_t process);
+
+/** Keeps a fragment of the TB begun last. */
+void mac_harq_keep(struct mac_harq *h, struct rte_mbuf *fragment);
+
+/** The TB begun last will not be finished: flushes its buffer. */
+void mac_harq_flush_open(struct mac_harq *h);
+
+/**
+ * The fragments of the TB that `mark` names, marked for the slot of its grant.
+ * @return how many: 0 when none are kept; nothing is done when that exceeds `max`
+ */
+uint32_t mac_harq_send(struct mac_harq *h, const struct mac_tb_mark *mark, struct rte_mbuf **out,
+		       uint32_t max);
+
+#endif
