@@ -192,6 +192,22 @@ security_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct 
 }
 
 static int
+harq_finish(const struct ap_config *cfg, const char *role, const char *name, struct ap_cfg_harq *h,
+	    struct ap_error *err)
+{
+	if (h->processes == 0 && h->max_tx == 0)
+		return 0;
+	DEFAULT(h->processes, 16);
+	DEFAULT(h->max_tx, 4);
+	if (h->processes > 32)
+		BAD("%s: %s %s: harq.processes %u must be 1..32", cfg->path, role, name,
+		    h->processes);
+	if (h->max_tx > 8)
+		BAD("%s: %s %s: harq.max_tx %u must be 1..8", cfg->path, role, name, h->max_tx);
+	return 0;
+}
+
+static int
 ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *err)
 {
 	unsigned defaults = 0;
@@ -233,7 +249,7 @@ ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *er
 	if (defaults > 1)
 		BAD("%s: ue %s: %u default bearers, there can be one", cfg->path, ue->name,
 		    defaults);
-	return 0;
+	return harq_finish(cfg, "ue", ue->name, &ue->harq, err);
 }
 
 static int
@@ -242,11 +258,9 @@ phy_finish(const struct ap_config *cfg, struct ap_cfg_phy *p, struct ap_error *e
 	const struct {
 		const char *name;
 		double value;
-	} chances[] = {{"tb_loss", p->tb_loss},
-		       {"frame_loss", p->frame_loss},
-		       {"duplicate", p->duplicate},
-		       {"reorder", p->reorder},
-		       {"bit_error_rate", p->bit_error_rate}};
+	} chances[] = {{"tb_loss", p->tb_loss},       {"soft_loss", p->soft_loss},
+		       {"frame_loss", p->frame_loss}, {"duplicate", p->duplicate},
+		       {"reorder", p->reorder},       {"bit_error_rate", p->bit_error_rate}};
 
 	DEFAULT(p->seed, 1);
 	DEFAULT(p->frame_bytes, 9000);
@@ -260,7 +274,7 @@ phy_finish(const struct ap_config *cfg, struct ap_cfg_phy *p, struct ap_error *e
 	for (unsigned i = 0; i < sizeof(chances) / sizeof(chances[0]); i++)
 		if (!(chances[i].value >= 0 && chances[i].value <= 1))
 			BAD("%s: phy %s: %s must be 0..1", cfg->path, p->name, chances[i].name);
-	return 0;
+	return harq_finish(cfg, "phy", p->name, &p->harq, err);
 }
 
 static int
@@ -388,7 +402,7 @@ config_finish(struct ap_config *cfg, struct ap_error *err)
 	for (unsigned i = 0; i < cfg->gen_count; i++)
 		if (gen_finish(cfg, &cfg->gen[i], err) < 0)
 			return -EINVAL;
-	if (lcores_finish(cfg, err) < 0)
+	if (ap_config_join(cfg, err) < 0 || lcores_finish(cfg, err) < 0)
 		return -EINVAL;
 	return names_unique(cfg, err);
 }

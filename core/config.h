@@ -141,6 +141,13 @@ struct ap_cfg_security {
 	char *key_int; /**< K_UPint; needed with nia 1..3 */
 };
 
+/** HARQ of the uplink (TS 38.321 §5.4.2). */
+struct ap_cfg_harq {
+	uint32_t processes; /**< of each carrier, 1..32; default 16 where max_tx is given, else off
+			     */
+	uint32_t max_tx;    /**< transmissions of a TB, 1..8, default 4 */
+};
+
 struct ap_cfg_ue {
 	char *name;
 	char *user_port;
@@ -155,6 +162,7 @@ struct ap_cfg_ue {
 	uint32_t frame_bytes;  /**< fronthaul Ethernet frame without FCS, default 9000 */
 	uint8_t default_qfi;   /**< default 1 */
 	struct ap_cfg_security security;
+	struct ap_cfg_harq harq;
 	struct ap_cfg_qos_rule *qos;
 	unsigned qos_count;
 	struct ap_cfg_bearer *bearers;
@@ -168,7 +176,9 @@ struct ap_cfg_phy {
 	uint8_t numerology; /**< 0..4 */
 	uint32_t *tb_bytes; /**< TB size per carrier */
 	unsigned tb_bytes_count;
-	double tb_loss; /**< probability */
+	double tb_loss;          /**< probability */
+	double soft_loss;        /**< probability that a first transmission does not decode */
+	struct ap_cfg_harq harq; /**< default: as the ue at its ring port */
 	double frame_loss;
 	double duplicate;
 	double reorder;

@@ -124,6 +124,10 @@ static const cyaml_schema_field_t security_fields[] = {
 	CYAML_FIELD_STRING_PTR("key_int", PTR, struct ap_cfg_security, key_int, 0, CYAML_UNLIMITED),
 	CYAML_FIELD_END};
 
+static const cyaml_schema_field_t harq_fields[] = {
+	CYAML_FIELD_UINT("processes", OPT, struct ap_cfg_harq, processes),
+	CYAML_FIELD_UINT("max_tx", OPT, struct ap_cfg_harq, max_tx), CYAML_FIELD_END};
+
 static const cyaml_schema_field_t ue_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_ue, name, 1, 40),
 	CYAML_FIELD_STRING_PTR("user_port", NEED, struct ap_cfg_ue, user_port, 1, 40),
@@ -139,6 +143,7 @@ static const cyaml_schema_field_t ue_fields[] = {
 	CYAML_FIELD_UINT("frame_bytes", OPT, struct ap_cfg_ue, frame_bytes),
 	CYAML_FIELD_UINT("default_qfi", OPT, struct ap_cfg_ue, default_qfi),
 	CYAML_FIELD_MAPPING("security", OPT, struct ap_cfg_ue, security, security_fields),
+	CYAML_FIELD_MAPPING("harq", OPT, struct ap_cfg_ue, harq, harq_fields),
 	CYAML_FIELD_SEQUENCE("qos", PTR, struct ap_cfg_ue, qos, &qos_value, 0, 64),
 	CYAML_FIELD_SEQUENCE("bearers", NEED, struct ap_cfg_ue, bearers, &bearer_value, 1, 32),
 	CYAML_FIELD_END};
@@ -153,6 +158,8 @@ static const cyaml_schema_field_t phy_fields[] = {
 	CYAML_FIELD_SEQUENCE("tb_bytes", NEED, struct ap_cfg_phy, tb_bytes, &u32_value, 1,
 			     AP_CFG_CARRIERS_MAX),
 	CYAML_FIELD_FLOAT("tb_loss", OPT, struct ap_cfg_phy, tb_loss),
+	CYAML_FIELD_FLOAT("soft_loss", OPT, struct ap_cfg_phy, soft_loss),
+	CYAML_FIELD_MAPPING("harq", OPT, struct ap_cfg_phy, harq, harq_fields),
 	CYAML_FIELD_FLOAT("frame_loss", OPT, struct ap_cfg_phy, frame_loss),
 	CYAML_FIELD_FLOAT("duplicate", OPT, struct ap_cfg_phy, duplicate),
 	CYAML_FIELD_FLOAT("reorder", OPT, struct ap_cfg_phy, reorder),

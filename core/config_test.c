@@ -177,6 +177,29 @@ test_key(void **state)
 	assert_int_equal(ap_config_key("0x0102030405060708090a0b0c0d0e0F", key), -EINVAL);
 }
 
+static void
+test_joined_roles(void **state)
+{
+	(void)state;
+#define JOINED(ue, phy)                                                                            \
+	"name: x\nports:\n  - {name: user}\n  - {name: r, preset: ring, peer: p, framing: raw}\n"  \
+	"  - {name: p, preset: ring, peer: r, framing: raw}\n"                                     \
+	"ue:\n  - {name: ue, user_port: user, phy_port: r, bearers: [{id: 1}]" ue "}\n"            \
+	"phy:\n  - {name: phy, port: p, " phy "}\n"                                                \
+	"lcores: [{name: a, cpu: 0}]\nplace: [{node: \"*\", lcore: a}]\n"
+	assert_null(problem(JOINED("", "tb_bytes: [100]")));
+	assert_problem(JOINED("", "tb_bytes: [100, 100]"), "phy phy: tb_bytes", "2 carriers");
+	assert_problem(JOINED(", numerology: 1", "tb_bytes: [100], numerology: 2"), "phy phy",
+		       "numerology 2");
+	assert_null(problem(JOINED(", harq: {max_tx: 3}", "tb_bytes: [100], soft_loss: 0.1")));
+	assert_problem(JOINED("", "tb_bytes: [100], soft_loss: 0.1"), "phy phy", "harq");
+	assert_problem(JOINED("", "tb_bytes: [100], harq: {processes: 4}"), "harq.processes 4",
+		       "has 0");
+	assert_problem(JOINED(", harq: {processes: 33}", "tb_bytes: [100]"), "ue ue", "1..32");
+	assert_problem(JOINED(", harq: {max_tx: 9}", "tb_bytes: [100]"), "ue ue", "1..8");
+	assert_problem(JOINED("", "tb_bytes: [100], soft_loss: 1.5"), "soft_loss", "0..1");
+}
+
 int
 main(void)
 {
@@ -188,6 +211,7 @@ main(void)
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_security),
 		cmocka_unit_test(test_key),
+		cmocka_unit_test(test_joined_roles),
 	};
 	int rc;
 

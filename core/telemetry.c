@@ -113,6 +113,37 @@ tell_node(const char *name, struct rte_tel_data *d)
 	return 0;
 }
 
+static bool
+is_role(const struct ap_run_role *r, const char *name)
+{
+	char numbered[32];
+
+	snprintf(numbered, sizeof(numbered), "%s%u", r->type->kind, r->index);
+	return strcmp(name, numbered) == 0 || (r->index == 0 && strcmp(name, r->type->kind) == 0);
+}
+
+/** What a role reports, as one JSON string. */
+static int
+tell_role(const char *name, struct rte_tel_data *d)
+{
+	char text[RTE_TEL_MAX_SINGLE_STRING_LEN] = "";
+
+	for (unsigned i = 0; name && i < current->nb_roles; i++) {
+		const struct ap_run_role *r = &current->roles[i];
+		FILE *f;
+
+		if (r->type->report == NULL || !is_role(r, name))
+			continue;
+		f = fmemopen(text, sizeof(text), "w");
+		if (f == NULL)
+			return -errno;
+		r->type->report(r->obj, 0, f, true);
+		fclose(f);
+		return rte_tel_data_string(d, text);
+	}
+	return -ENOENT;
+}
+
 static int
 tell_lcores(struct rte_tel_data *d)
 {
@@ -144,6 +175,8 @@ answer(const char *cmd, const char *params, struct rte_tel_data *d)
 		rc = tell_nodes(d);
 	else if (strcmp(cmd, "/airpath/node") == 0)
 		rc = tell_node(params, d);
+	else if (strcmp(cmd, "/airpath/role") == 0)
+		rc = tell_role(params, d);
 	else if (strcmp(cmd, "/airpath/lcores") == 0)
 		rc = tell_lcores(d);
 	pthread_mutex_unlock(&lock);
@@ -155,5 +188,7 @@ RTE_INIT(ap_telemetry_register)
 	rte_telemetry_register_cmd("/airpath/info", answer, "Deployment that runs here.");
 	rte_telemetry_register_cmd("/airpath/nodes", answer, "Names of all nodes.");
 	rte_telemetry_register_cmd("/airpath/node", answer, "Counters of one node: NAME.");
+	rte_telemetry_register_cmd("/airpath/role", answer,
+				   "What a role reports, JSON: KIND, KIND1, ...");
 	rte_telemetry_register_cmd("/airpath/lcores", answer, "Busy share of every worker.");
 }

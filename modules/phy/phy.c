@@ -56,6 +56,13 @@ phy_init(struct phy *p, const struct phy_cfg *cfg)
 		p->cfg.hold_frames = HOLD_FRAMES;
 	if (!cfg_ok(&p->cfg))
 		return -EINVAL;
+	for (uint32_t side = 0; side < PHY_SIDES; side++) {
+		/* A PDSCH PDU has neither HARQ process nor NDI: they are in the DCI. */
+		if (p->cfg.side[side].downlink && cfg->harq.processes)
+			return -EINVAL;
+		if (phy_harq_init(&p->harq[side], &p->cfg.harq, p->cfg.numerology) != 0)
+			return -EINVAL;
+	}
 	atomic_store(&p->limit, cfg->slots ? cfg->slots : PHY_SLOTS_FOREVER);
 	for (uint32_t side = 0; side < PHY_SIDES; side++)
 		if (phy_path_init(p, side) != 0) {

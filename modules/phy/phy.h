@@ -17,6 +17,7 @@
 
 #include <rte_mbuf.h>
 
+#include "modules/phy/phy_harq.h"
 #include "modules/phy/phy_path.h"
 #include "modules/phy/phy_slot.h"
 
@@ -55,6 +56,7 @@ struct phy_cfg {
 	bool cross_connect; /**< two sides, else one */
 	struct phy_side_cfg side[PHY_SIDES];
 	struct phy_impair impair; /**< same for both directions */
+	struct phy_harq_cfg harq; /**< of uplink grants */
 	uint64_t seed;            /**< of the draws */
 	uint16_t ethertype;       /**< 0: NFAPI_ETHERTYPE */
 	uint32_t frame_bytes;     /**< largest frame sent, 0: FAPI_FRAME_BYTES */
@@ -73,6 +75,7 @@ struct phy {
 	_Atomic uint32_t tb_bytes[PHY_CARRIERS_MAX];
 	struct phy_slot slot[PHY_SIDES]; /**< owner: the phy_slot node of the side */
 	struct phy_path path[PHY_SIDES]; /**< owner: the phy_loop node where frames come in */
+	struct phy_harq harq[PHY_SIDES]; /**< between these two of a side */
 };
 
 /**

@@ -18,9 +18,12 @@ struct phy_job {
 	struct nfapi_p7 h; /**< as it came */
 };
 
-/** Draws the fate of a TB whose first segment is here. */
+/**
+ * Draws the fate of a TB whose first segment is here.
+ * @param drop enum phy_loop_drop if it is settled, -1
+ */
 struct phy_tb *phy_tb_open(struct phy_path *path, struct phy_path_carrier *c, uint8_t sequence,
-			   uint64_t now_ns);
+			   int8_t drop, uint64_t now_ns);
 
 /** The waiting is over, and what is still to come of the TB follows. @return its due_ns. */
 uint64_t phy_hold_end(struct phy_path_carrier *c, uint64_t now_ns);

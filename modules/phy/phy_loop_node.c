@@ -30,6 +30,8 @@ static const char *const drops[] = {
 	[PHY_FRAME_LOSS] = "frame_loss",
 	[PHY_NO_MBUF] = "no_mbuf",
 	[PHY_HOLD_FULL] = "hold_full",
+	[PHY_SOFT_LOSS] = "soft_loss",
+	[PHY_HARQ_REPEAT] = "harq_repeat",
 };
 
 static void

@@ -13,13 +13,16 @@ new_id(struct phy_path *path)
 }
 
 struct phy_tb *
-phy_tb_open(struct phy_path *path, struct phy_path_carrier *c, uint8_t sequence, uint64_t now_ns)
+phy_tb_open(struct phy_path *path, struct phy_path_carrier *c, uint8_t sequence, int8_t drop,
+	    uint64_t now_ns)
 {
 	struct phy_tb *tb = &c->tb[sequence % PHY_TBS];
 	uint64_t delay_ns = 0;
 
-	*tb = (struct phy_tb){.valid = true, .in_sequence = sequence, .drop = -1};
+	*tb = (struct phy_tb){.valid = true, .in_sequence = sequence, .drop = drop};
 	path->stats.tb_in++;
+	if (drop >= 0)
+		return tb;
 	if (phy_rng_hit(&path->rng, path->odds_tb_loss)) {
 		tb->drop = PHY_TB_LOSS;
 		path->stats.tb_lost++;

@@ -103,20 +103,44 @@ frame_drop(struct rte_mbuf *m, int reason, uint64_t *drops)
 	rte_pktmbuf_free(m);
 }
 
+/** Does the TB decode? It is told by its first segment, which has the handle of its grant. */
+static int8_t
+harq_receive(struct phy *p, uint32_t side, const struct rte_mbuf *m, const struct nfapi_p7 *h)
+{
+	struct fapi_tx_pdu pdu;
+
+	if (!phy_harq_on(&p->harq[side]) || h->segment != 0)
+		return -1;
+	fapi_tx_pdu_decode(
+		rte_pktmbuf_mtod_offset(m, const uint8_t *, FAPI_HDR_LEN + FAPI_DATA_LEN),
+		FAPI_DATA_PDU_LEN, &pdu);
+	switch (phy_harq_receive(&p->harq[side], (uint8_t)h->phy_id, pdu.index,
+				 &p->path[side].rng)) {
+	case PHY_HARQ_FAILED:
+		return PHY_SOFT_LOSS;
+	case PHY_HARQ_AGAIN:
+		return PHY_HARQ_REPEAT;
+	default:
+		return -1;
+	}
+}
+
 static inline struct phy_tb *
-tb_of(struct phy_path *path, struct phy_path_carrier *c, const struct nfapi_p7 *h, uint64_t now_ns)
+tb_of(struct phy *p, uint32_t side, struct phy_path_carrier *c, const struct rte_mbuf *m,
+      const struct nfapi_p7 *h, uint64_t now_ns)
 {
 	struct phy_tb *tb = &c->tb[h->sequence % PHY_TBS];
 
 	if (likely(tb->valid && tb->in_sequence == h->sequence))
 		return tb;
-	return phy_tb_open(path, c, h->sequence, now_ns);
+	return phy_tb_open(&p->path[side], c, h->sequence, harq_receive(p, side, m, h), now_ns);
 }
 
 static void
-frame_in(struct phy *p, struct phy_path *path, struct rte_mbuf *m, uint64_t now_ns, struct batch *b,
+frame_in(struct phy *p, uint32_t side, struct rte_mbuf *m, uint64_t now_ns, struct batch *b,
 	 uint64_t *drops)
 {
+	struct phy_path *path = &p->path[side];
 	struct phy_path_carrier *c;
 	struct phy_tb *tb;
 	struct nfapi_p7 h;
@@ -128,7 +152,7 @@ frame_in(struct phy *p, struct phy_path *path, struct rte_mbuf *m, uint64_t now_
 		return;
 	}
 	c = &path->carrier[h.phy_id];
-	tb = tb_of(path, c, &h, now_ns);
+	tb = tb_of(p, side, c, m, &h, now_ns);
 	if (unlikely(tb->drop >= 0)) {
 		frame_drop(m, tb->drop, drops);
 		return;
@@ -237,7 +261,7 @@ phy_path_burst(struct phy *p, uint32_t side, struct rte_mbuf **frames, uint16_t 
 		rte_mbuf_prefetch_part2(frames[i]);
 	}
 	for (uint16_t i = 0; i < nb; i++)
-		frame_in(p, path, frames[i], now_ns, &b, drops);
+		frame_in(p, side, frames[i], now_ns, &b, drops);
 	copies = batch_alloc(p->cfg.pool, dst, b.nb);
 	batch_copy(&b, dst, copies);
 	for (uint16_t i = 0; i < b.nb; i++) {

@@ -40,6 +40,8 @@ enum phy_loop_drop {
 	PHY_FRAME_LOSS,      /**< frame lost on purpose */
 	PHY_NO_MBUF,         /**< pool exhausted */
 	PHY_HOLD_FULL,       /**< too many frames under delay */
+	PHY_SOFT_LOSS,       /**< HARQ: TB did not decode */
+	PHY_HARQ_REPEAT,     /**< HARQ: TB had been decoded already */
 	PHY_LOOP_DROPS,
 };
 

@@ -94,6 +94,9 @@ phy_cfg_fill(struct phy_cfg *c, const struct ap_cfg_phy *phy)
 			   .delay_ns = phy->delay_us * AP_NS_PER_US,
 			   .jitter_ns = phy->jitter_us * AP_NS_PER_US,
 			   .bit_error_rate = phy->bit_error_rate},
+		.harq = {.processes = (uint8_t)phy->harq.processes,
+			 .max_tx = (uint8_t)phy->harq.max_tx,
+			 .soft_loss = phy->soft_loss},
 		.seed = phy->seed,
 		.frame_bytes = phy->frame_bytes,
 		.slots = phy->slots,
@@ -136,6 +139,9 @@ phy_report(const void *obj, double seconds, FILE *f, bool json)
 {
 	const struct phy *phy = obj;
 	struct phy_path_stats s = {0};
+	struct {
+		uint64_t soft_lost, retx, lost, dtx, stalls;
+	} h = {0};
 
 	(void)seconds;
 	for (uint32_t i = 0; i < (phy->cfg.cross_connect ? 2U : 1U); i++) {
@@ -147,15 +153,24 @@ phy_report(const void *obj, double seconds, FILE *f, bool json)
 		s.tb_duplicated += p->tb_duplicated;
 		s.tb_reordered += p->tb_reordered;
 		s.bits_flipped += p->bits_flipped;
+		h.soft_lost += phy->harq[i].soft_lost;
+		h.retx += phy->harq[i].retx;
+		h.lost += phy->harq[i].lost;
+		h.dtx += phy->harq[i].dtx;
+		h.stalls += phy->harq[i].stalls;
 	}
 	fprintf(f,
 		json ? "{\"role\": \"phy\", \"tb_in\": %" PRIu64 ", \"tb_out\": %" PRIu64
 		       ", \"tb_lost\": %" PRIu64 ", \"tb_duplicated\": %" PRIu64
-		       ", \"tb_reordered\": %" PRIu64 ", \"bits_flipped\": %" PRIu64 "}"
+		       ", \"tb_reordered\": %" PRIu64 ", \"bits_flipped\": %" PRIu64
+		       ", \"tb_soft_lost\": %" PRIu64 ", \"harq_retx\": %" PRIu64
+		       ", \"harq_dtx\": %" PRIu64 ", \"harq_stalls\": %" PRIu64 "}"
 		     : "phy emulator: TBs in %" PRIu64 ", out %" PRIu64 ", lost %" PRIu64
 		       ", duplicated %" PRIu64 ", reordered %" PRIu64 ", bits flipped %" PRIu64
-		       "\n",
-		s.tb_in, s.tb_out, s.tb_lost, s.tb_duplicated, s.tb_reordered, s.bits_flipped);
+		       "; HARQ: not decoded %" PRIu64 ", granted again %" PRIu64
+		       ", not sent %" PRIu64 ", stalled slots %" PRIu64 "\n",
+		s.tb_in, s.tb_out, s.tb_lost + h.lost, s.tb_duplicated, s.tb_reordered,
+		s.bits_flipped, h.soft_lost, h.retx, h.dtx, h.stalls);
 }
 
 static void

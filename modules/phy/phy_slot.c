@@ -14,6 +14,13 @@ static const struct fapi_grant full_band = {
 	.new_data = true,
 };
 
+/** What a carrier gets in the slot at hand. */
+struct slot_todo {
+	uint32_t tb_bytes;
+	int process; /**< with HARQ */
+	bool grant;
+};
+
 static void
 slot_advance(const struct phy *p, struct phy_slot *s, uint64_t by)
 {
@@ -93,8 +100,8 @@ next_tb_bytes(const struct phy_carrier_cfg *c, uint8_t *turn)
 }
 
 static void
-grant_frame(const struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi_p7 *h,
-	    uint32_t tb_bytes)
+grant_frame(struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi_p7 *h,
+	    const struct slot_todo *todo)
 {
 	const struct phy_slot *s = &p->slot[side];
 	const bool downlink = p->cfg.side[side].downlink;
@@ -103,8 +110,11 @@ grant_frame(const struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi
 	uint8_t *q;
 
 	g.rnti = p->cfg.rnti;
-	g.tb_bytes = tb_bytes;
+	g.tb_bytes = todo->tb_bytes;
 	g.subcarrier_spacing = p->cfg.numerology;
+	if (unlikely(phy_harq_on(&p->harq[side])))
+		phy_harq_grant(&p->harq[side], (uint8_t)h->phy_id, todo->process, todo->tb_bytes,
+			       atomic_load_explicit(&s->next, memory_order_relaxed), &g);
 	h->message_id = downlink ? FAPI_DL_TTI_REQUEST : FAPI_UL_TTI_REQUEST;
 	h->length = NFAPI_P7_LEN + (uint32_t)len;
 	q = frame_begin(p, side, m, h, len);
@@ -115,7 +125,7 @@ grant_frame(const struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi
 }
 
 static void
-slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const uint32_t *tb_bytes,
+slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const struct slot_todo *todo,
 	    struct rte_mbuf **out)
 {
 	const uint64_t us = now_ns / AP_NS_PER_US;
@@ -124,11 +134,11 @@ slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const uint32_t *tb_by
 	uint16_t n = 0;
 
 	for (uint8_t c = 0; c < p->cfg.carriers; c++) {
-		if (tb_bytes[c] == 0)
+		if (!todo[c].grant)
 			continue;
 		h.phy_id = c;
 		h.sequence = s->sequence++;
-		grant_frame(p, side, out[n++], &h, tb_bytes[c]);
+		grant_frame(p, side, out[n++], &h, &todo[c]);
 		s->grants++;
 	}
 	h.phy_id = 0;
@@ -138,27 +148,47 @@ slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const uint32_t *tb_by
 	fapi_slot_put(frame_begin(p, side, out[n], &h, FAPI_SLOT_INDICATION_LEN), s->at);
 }
 
+/** @return carriers that are granted something. */
+static uint16_t
+slot_plan(struct phy *p, uint32_t side, struct slot_todo *todo)
+{
+	struct phy_slot *s = &p->slot[side];
+	struct phy_harq *harq = &p->harq[side];
+	uint16_t grants = 0;
+
+	if (unlikely(phy_harq_on(harq)))
+		phy_harq_reports(harq, atomic_load_explicit(&s->next, memory_order_relaxed));
+	for (uint8_t c = 0; c < p->cfg.carriers; c++) {
+		uint32_t bytes = atomic_load_explicit(&p->tb_bytes[c], memory_order_relaxed);
+
+		if (bytes == 0)
+			bytes = next_tb_bytes(&p->cfg.carrier[c], &s->turn[c]);
+		todo[c] = (struct slot_todo){.tb_bytes = bytes, .grant = bytes > 0};
+		if (unlikely(phy_harq_on(harq))) {
+			todo[c].process = phy_harq_pick(harq, c, bytes);
+			todo[c].grant = todo[c].process >= 0;
+		}
+		grants += todo[c].grant;
+	}
+	return grants;
+}
+
 uint16_t
 phy_slot_poll(struct phy *p, uint32_t side, uint64_t now_ns, struct rte_mbuf **out, uint64_t *drops)
 {
 	struct phy_slot *s = &p->slot[side];
-	uint32_t tb_bytes[PHY_CARRIERS_MAX];
-	uint16_t frames = 1;
+	struct slot_todo todo[PHY_CARRIERS_MAX];
+	uint16_t frames;
 
 	if (!slot_due(p, s, now_ns))
 		return 0;
-	for (uint8_t c = 0; c < p->cfg.carriers; c++) {
-		tb_bytes[c] = atomic_load_explicit(&p->tb_bytes[c], memory_order_relaxed);
-		if (tb_bytes[c] == 0)
-			tb_bytes[c] = next_tb_bytes(&p->cfg.carrier[c], &s->turn[c]);
-		frames += tb_bytes[c] > 0;
-	}
+	frames = 1 + slot_plan(p, side, todo);
 	if (unlikely(rte_pktmbuf_alloc_bulk(p->cfg.pool, out, frames) != 0)) {
 		drops[PHY_SLOT_NO_MBUF] += frames;
 		slot_advance(p, s, 1);
 		return 0;
 	}
-	slot_frames(p, side, now_ns, tb_bytes, out);
+	slot_frames(p, side, now_ns, todo, out);
 	s->slots++;
 	slot_advance(p, s, 1);
 	return frames;

@@ -21,6 +21,7 @@
 #define FRAME_MBUFS 8191
 #define HDR_MBUFS 16384
 #define IND_MBUFS 65535
+#define HARQ_MBUFS 512 /* SDUs that a HARQ process may keep */
 #define USER_ROOM 2048
 #define HDR_ROOM 128
 #define PDCP_MBUFS 8191
@@ -40,6 +41,7 @@ pools_get(struct ap_run *run, struct ue *ue, struct ap_error *err)
 	/* Full RLC queues must not starve the port. */
 	for (unsigned i = 0; i < ue->cfg->bearers_count; i++)
 		proto += ue->cfg->bearers[i].rlc.queue_sdus;
+	proto += HARQ_MBUFS * ue->cfg->harq.processes * ue->cfg->carriers;
 	for (unsigned i = 0; i < run->cfg->ports_count; i++)
 		user = RTE_MAX(user, run->cfg->ports[i].mtu + RTE_ETHER_HDR_LEN);
 	p->user = ap_run_pool(run, "user", USER_MBUFS, user, err);
@@ -108,6 +110,7 @@ mac_make(struct ue *ue, struct ap_error *err)
 				.nb_carriers = l2->nb_carriers,
 				.nb_lcs = cfg->bearers_count,
 				.lcs = lcs,
+				.harq_processes = cfg->harq.processes,
 				.hdr = l2->pools.hdr};
 	struct mac_rx_cfg rx = {.direction = l2->rx_direction, .ind = l2->pools.ind};
 
@@ -133,6 +136,8 @@ mac_make(struct ue *ue, struct ap_error *err)
 	ue->build = (struct mac_build_cfg){
 		.strategy = (enum mac_strategy)cfg->strategy,
 		.fragment_bytes = fapi_frag_payload(cfg->frame_bytes),
+		.harq_processes = cfg->harq.processes,
+		.harq_max_tx = cfg->harq.max_tx,
 	};
 	return 0;
 }
@@ -187,10 +192,12 @@ ue_report(const void *obj, double seconds, FILE *f, bool json)
 	(void)seconds;
 	fprintf(f,
 		json ? "{\"role\": \"%s\", \"slots\": %" PRIu64 ", \"slots_missed\": %" PRIu64
-		       ", \"tbs\": %" PRIu64 ", \"copier\": \"%s\"}"
+		       ", \"tbs\": %" PRIu64 ", \"harq_retx\": %" PRIu64
+		       ", \"harq_mismatch\": %" PRIu64 ", \"copier\": \"%s\"}"
 		     : "%s: served %" PRIu64 " slots, missed %" PRIu64 ", sent %" PRIu64
-		       " TBs, copier %s\n",
-		ue->cfg->name, tx->slots, missed, tx->tbs, copier);
+		       " TBs, %" PRIu64 " again, %" PRIu64 " HARQ mismatches, copier %s\n",
+		ue->cfg->name, tx->slots, missed, tx->tbs, tx->harq_retx, tx->harq_mismatch,
+		copier);
 }
 
 static void

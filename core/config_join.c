@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a phy and a ue of one file must agree on when ring ports join them. */
+#include <string.h>
+
+#include "core/config_schema.h"
+
+#define BAD(...) return ap_error_set(err, __VA_ARGS__)
+
+static struct ap_cfg_ue *
+ue_behind(struct ap_config *cfg, const char *phy_port)
+{
+	const struct ap_cfg_port *port = phy_port ? ap_config_port(cfg, phy_port) : NULL;
+
+	if (port == NULL || port->preset != AP_PRESET_RING)
+		return NULL;
+	for (unsigned i = 0; i < cfg->ue_count; i++)
+		if (strcmp(cfg->ue[i].phy_port, port->peer) == 0)
+			return &cfg->ue[i];
+	return NULL;
+}
+
+static int
+join(const struct ap_config *cfg, struct ap_cfg_phy *phy, const struct ap_cfg_ue *ue,
+     struct ap_error *err)
+{
+	if (phy->tb_bytes_count > ue->carriers)
+		BAD("%s: phy %s: tb_bytes: %u carriers, but ue %s at its port has %u", cfg->path,
+		    phy->name, phy->tb_bytes_count, ue->name, ue->carriers);
+	if (phy->numerology != ue->numerology)
+		BAD("%s: phy %s: numerology %u, but ue %s at its port has %u", cfg->path, phy->name,
+		    phy->numerology, ue->name, ue->numerology);
+	if (phy->harq.processes == 0)
+		phy->harq = ue->harq;
+	if (phy->harq.processes > ue->harq.processes)
+		BAD("%s: phy %s: harq.processes %u, but ue %s at its port has %u", cfg->path,
+		    phy->name, phy->harq.processes, ue->name, ue->harq.processes);
+	return 0;
+}
+
+int
+ap_config_join(struct ap_config *cfg, struct ap_error *err)
+{
+	for (unsigned i = 0; i < cfg->phy_count; i++) {
+		struct ap_cfg_phy *phy = &cfg->phy[i];
+		const char *ports[] = {phy->port, phy->port2};
+
+		for (unsigned s = 0; s < 2; s++) {
+			const struct ap_cfg_ue *ue = ue_behind(cfg, ports[s]);
+
+			if (ue && join(cfg, phy, ue, err) < 0)
+				return -1;
+		}
+		if (phy->soft_loss > 0 && phy->harq.processes == 0)
+			BAD("%s: phy %s: soft_loss needs 'harq', here or at the ue", cfg->path,
+			    phy->name);
+	}
+	return 0;
+}
