@@ -2,6 +2,7 @@
 #include "modules/sdap/sdap.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include <rte_malloc.h>
 #include <rte_prefetch.h>
@@ -52,6 +53,7 @@ sdap_init(struct sdap *s, const struct sdap_cfg *cfg)
 		.tx_octet = cfg->tx_direction == L2_UPLINK ? sdap_ul_octet(0)
 							   : sdap_dl_octet(false, false, 0),
 		.rx_uplink = cfg->rx_direction == L2_UPLINK,
+		.defaultDRB = cfg->defaultDRB,
 	};
 	s->tx_header = rte_zmalloc("sdap", 3 * sizeof(bool) * cfg->nb_bearers, 0);
 	if (s->tx_header == NULL)
@@ -62,6 +64,7 @@ sdap_init(struct sdap *s, const struct sdap_cfg *cfg)
 		s->present[i] = cfg->drbs[i].present;
 		s->tx_header[i] = header_of(&cfg->drbs[i], cfg->tx_direction);
 		s->rx_header[i] = header_of(&cfg->drbs[i], cfg->rx_direction);
+		s->reflective |= s->rx_header[i] && !s->rx_uplink && cfg->tx_direction == L2_UPLINK;
 	}
 	for (unsigned i = 0; i <= SDAP_DSCP_MAX; i++)
 		s->qfi_of_dscp[i] = cfg->default_qfi;
@@ -69,8 +72,14 @@ sdap_init(struct sdap *s, const struct sdap_cfg *cfg)
 		s->qfi_of_dscp[cfg->rules[i].dscp] = cfg->rules[i].qfi;
 	for (unsigned i = 0; i <= SDAP_QFI_MAX; i++)
 		s->bearer_of_qfi[i] = cfg->defaultDRB;
-	for (uint32_t i = 0; i < cfg->nb_mappings; i++)
-		s->bearer_of_qfi[cfg->mappings[i].qfi] = cfg->mappings[i].bearer;
+	memset(s->rule, 0xff, sizeof(s->rule)); /* L2_NO_BEARER */
+	for (uint32_t i = 0; i < cfg->nb_mappings; i++) {
+		const struct sdap_mapping *map = &cfg->mappings[i];
+
+		s->bearer_of_qfi[map->qfi] = map->bearer;
+		s->rule[map->qfi] = map->bearer;
+		s->stored |= 1ULL << map->qfi;
+	}
 	return 0;
 }
 
@@ -175,9 +184,80 @@ sdap_tx_process(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *d
 	return tx_classified(s, pkts, nb, drops);
 }
 
+/** §6.2.3, mapped to `bearer`. */
+static struct rte_mbuf *
+end_marker(const struct sdap *s, uint8_t qfi, uint32_t bearer)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(s->hdr);
+
+	if (m == NULL)
+		return NULL;
+	*(uint8_t *)rte_pktmbuf_append(m, SDAP_HDR_LEN) = sdap_end_marker_octet(qfi);
+	*ap_meta(m) = (struct ap_meta){.bearer = bearer, .qfi = qfi};
+	return m;
+}
+
+/**
+ * The DRB that a flow leaves and whose receiver can tell, §5.3.2: the default DRB "if there is no
+ * stored QoS flow to DRB mapping rule for the QoS flow and a default DRB is configured"; else the
+ * DRB of the stored rule, if it is a different one, "configured by RRC with the presence of UL SDAP
+ * header".
+ */
+static uint32_t
+left_behind(const struct sdap *s, uint8_t qfi, uint32_t bearer)
+{
+	const bool stored = s->stored >> qfi & 1;
+	const uint32_t old = stored ? s->bearer_of_qfi[qfi] : s->defaultDRB;
+
+	if (old == L2_NO_BEARER || !s->tx_header[old] || (stored && old == bearer))
+		return L2_NO_BEARER;
+	return old;
+}
+
+uint16_t
+sdap_tx_remap(struct sdap *s, struct rte_mbuf **markers)
+{
+	uint64_t changed = atomic_exchange_explicit(&s->box.changed, 0, memory_order_acquire);
+	uint16_t nb = 0;
+
+	for (; changed != 0; changed &= changed - 1) {
+		uint8_t qfi = (uint8_t)__builtin_ctzll(changed);
+		uint32_t bearer = atomic_load_explicit(&s->box.bearer[qfi], memory_order_relaxed);
+		uint32_t old = left_behind(s, qfi, bearer);
+
+		if (old != L2_NO_BEARER) {
+			markers[nb] = end_marker(s, qfi, old);
+			if (markers[nb] == NULL) {
+				atomic_fetch_or_explicit(&s->box.changed, changed,
+							 memory_order_relaxed);
+				break;
+			}
+			nb++;
+			s->end_markers_sent++;
+		}
+		s->bearer_of_qfi[qfi] = bearer;
+		s->stored |= 1ULL << qfi;
+		s->reflected |= 1ULL << qfi;
+	}
+	return nb;
+}
+
+/** §5.3.2 for a PDU with RDI, §5.4 for one with RQI, that came on `bearer`. */
+static void
+reflect(struct sdap *s, const struct sdap_dl_hdr *dl, uint32_t bearer)
+{
+	s->rdi[dl->qfi] += dl->rdi;
+	s->rqi[dl->qfi] += dl->rqi;
+	if (!dl->rdi || s->rule[dl->qfi] == bearer)
+		return;
+	s->rule[dl->qfi] = bearer;
+	atomic_store_explicit(&s->box.bearer[dl->qfi], bearer, memory_order_relaxed);
+	atomic_fetch_or_explicit(&s->box.changed, 1ULL << dl->qfi, memory_order_release);
+}
+
 /** §5.2.2 and §5.3.2 header of one PDU. @return 0 for an SDU, 1 for a control PDU, -codec_err. */
 static inline int
-rx_header(struct sdap *s, struct rte_mbuf *m)
+rx_header(struct sdap *s, struct rte_mbuf *m, uint32_t bearer)
 {
 	uint8_t buf;
 	const uint8_t *p = rte_pktmbuf_read(m, 0, SDAP_HDR_LEN, &buf); /* NULL when empty */
@@ -196,13 +276,15 @@ rx_header(struct sdap *s, struct rte_mbuf *m)
 	if (ret < 0)
 		return ret;
 	ap_meta(m)->qfi = dl.qfi;
-	s->reflective += dl.rdi | dl.rqi;
+	if (unlikely(dl.rdi | dl.rqi))
+		reflect(s, &dl, bearer);
 	return 0;
 }
 
 static uint16_t
 rx_with_header(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *drops, uint64_t *used)
 {
+	const uint32_t bearer = ap_meta(pkts[0])->bearer;
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < nb; i++) {
@@ -211,7 +293,7 @@ rx_with_header(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *dr
 
 		if (i + AHEAD < nb)
 			rte_prefetch0(rte_pktmbuf_mtod(pkts[i + AHEAD], void *));
-		ret = rx_header(s, m);
+		ret = rx_header(s, m, bearer);
 		if (likely(ret == 0)) {
 			pkts[kept++] = ap_pkt_strip(m, SDAP_HDR_LEN);
 			continue;

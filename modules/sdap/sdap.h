@@ -9,9 +9,12 @@
  * from its direction on the air, and whether there is one from the DRB.
  *
  * Owners: the tx part is the sdap_tx node's lcore, the rx part the sdap_rx node's;
- * both only read what sdap_init() wrote, each counts on a cache line of its own.
+ * both only read what sdap_init() wrote, each writes on cache lines of its own. A
+ * reflective mapping (§5.3.2) goes from rx to tx by a mailbox that keeps the newest one
+ * of each QoS flow, so that none can be lost.
  */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -70,6 +73,12 @@ struct sdap_cfg {
 	struct rte_mempool *hdr; /**< segments for headers before shared buffers */
 };
 
+/** QoS flows whose uplink mapping sdap_rx learned anew. */
+struct sdap_mailbox {
+	_Atomic uint64_t changed; /**< 1 << QFI; rx sets, tx takes */
+	_Atomic uint32_t bearer[SDAP_QFI_MAX + 1];
+};
+
 struct sdap {
 	/* control: rw before start, tx and rx: ro */
 	struct rte_mempool *hdr;
@@ -81,13 +90,23 @@ struct sdap {
 	bool *tx_header;  /**< [nb_bearers] */
 	bool *rx_header;  /**< [nb_bearers] */
 	bool *present;    /**< [nb_bearers] */
+	bool reflective;  /**< RDI and RQI come: a UE that reads downlink headers */
+	uint32_t defaultDRB;
 	uint8_t qfi_of_dscp[SDAP_DSCP_MAX + 1];
-	uint32_t bearer_of_qfi[SDAP_QFI_MAX + 1]; /**< L2_NO_BEARER: no DRB */
+
+	/* tx: rw */
+	uint32_t bearer_of_qfi[SDAP_QFI_MAX + 1] __rte_cache_aligned; /**< L2_NO_BEARER: no DRB */
+	uint64_t stored;           /**< 1 << QFI: by a stored rule, not by default */
+	uint64_t reflected;        /**< 1 << QFI: the rule is a reflected one */
+	uint64_t end_markers_sent; /**< end-marker control PDUs */
 
 	/* rx: rw */
 	uint64_t end_markers __rte_cache_aligned; /**< end-marker control PDUs received */
-	uint64_t reflective; /**< PDUs that asked for a reflective mapping (RDI or RQI); not acted
-				upon */
+	uint32_t rule[SDAP_QFI_MAX + 1]; /**< what rx knows to be stored; L2_NO_BEARER: nothing */
+	uint64_t rdi[SDAP_QFI_MAX + 1];  /**< PDUs that asked to reflect the flow's DRB */
+	uint64_t rqi[SDAP_QFI_MAX + 1];  /**< PDUs of which NAS is to derive a QoS rule (§5.4) */
+
+	struct sdap_mailbox box __rte_cache_aligned; /* rx → tx */
 };
 
 /** Control thread. @return 0, -EINVAL when `cfg` is impossible, or -ENOMEM. */
@@ -100,6 +119,20 @@ void sdap_fini(struct sdap *s);
  * @return n: pkts[0..n) are the PDUs, order kept.
  */
 uint16_t sdap_tx_process(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *drops);
+
+/** Tx part: a mapping waits in the mailbox. */
+static inline bool
+sdap_tx_remapped(const struct sdap *s)
+{
+	return atomic_load_explicit(&s->box.changed, memory_order_relaxed) != 0;
+}
+
+/**
+ * Tx part: stores the mappings that wait and makes the end-marker control PDUs that go before
+ * whatever follows (§5.3.2). A flow for which there is no mbuf waits on.
+ * @return end-markers written to `markers`, [SDAP_QFI_MAX + 1].
+ */
+uint16_t sdap_tx_remap(struct sdap *s, struct rte_mbuf **markers);
 
 /**
  * SDAP PDUs of the bearers in meta become user packets: strips the header and writes meta.qfi;

@@ -248,7 +248,9 @@ downlink_receiver(void **state)
 	p[3] = received(2, 0x45, 20); /* header in the uplink only */
 	assert_int_equal(sdap_rx_process(&s, p, 4, drops, &used), 3);
 	assert_int_equal(used, 0);
-	assert_int_equal(s.reflective, 1);
+	assert_int_equal(s.rdi[6], 1);
+	assert_int_equal(s.rqi[6], 1);
+	assert_int_equal(s.rdi[5], 0);
 	assert_int_equal(drops[SDAP_RX_SHORT], 1);
 	assert_int_equal(ap_meta(p[0])->qfi, 5);
 	assert_int_equal(ap_meta(p[1])->qfi, 6);
@@ -256,6 +258,98 @@ downlink_receiver(void **state)
 	rte_pktmbuf_free_bulk(p, 3);
 	sdap_fini(&s);
 	assert_pool_full(pool);
+}
+
+/** A downlink PDU of `qfi` with RDI on `bearer`. */
+static void
+reflected(struct sdap *s, uint32_t bearer, uint8_t qfi, bool rqi)
+{
+	struct rte_mbuf *m = received(bearer, sdap_dl_octet(true, rqi, qfi), 20);
+
+	assert_int_equal(sdap_rx_process(s, &m, 1, drops, &used), 1);
+	rte_pktmbuf_free(m);
+}
+
+static void
+expect_marker(struct rte_mbuf *m, uint32_t bearer, uint8_t octet)
+{
+	assert_int_equal(m->pkt_len, 1);
+	assert_int_equal(*rte_pktmbuf_mtod(m, uint8_t *), octet);
+	assert_int_equal(ap_meta(m)->bearer, bearer);
+	rte_pktmbuf_free(m);
+}
+
+/** §5.3.2: the end-marker goes where the flow was, if that DRB has UL headers. */
+static void
+reflective_mapping(void **state)
+{
+	static const struct sdap_drb all[] = {
+		{.present = true, .sdap_HeaderUL = true, .sdap_HeaderDL = true},
+		{.present = true, .sdap_HeaderDL = true},
+		{.present = true, .sdap_HeaderUL = true, .sdap_HeaderDL = true},
+	};
+	static const struct sdap_mapping own[] = {{.qfi = 5, .bearer = 1}, {.qfi = 7, .bearer = 2}};
+	struct sdap_cfg cfg = config(L2_UPLINK, L2_DOWNLINK);
+	struct rte_mbuf *p, *markers[SDAP_QFI_MAX + 1];
+	struct sdap s;
+
+	(void)state;
+	cfg.drbs = all;
+	cfg.nb_bearers = RTE_DIM(all);
+	cfg.mappings = own;
+	cfg.nb_mappings = RTE_DIM(own);
+	cfg.default_qfi = 7;
+	assert_int_equal(sdap_init(&s, &cfg), 0);
+	assert_true(s.reflective);
+	assert_false(sdap_tx_remapped(&s));
+
+	reflected(&s, 2, 7, true); /* as it is */
+	assert_false(sdap_tx_remapped(&s));
+	assert_int_equal(s.rqi[7], 1);
+
+	reflected(&s, 0, 7, false); /* stored, another DRB */
+	reflected(&s, 0, 7, false);
+	assert_true(sdap_tx_remapped(&s));
+	assert_int_equal(sdap_tx_remap(&s, markers), 1);
+	expect_marker(markers[0], 2, 0x07);
+	p = packet(0x45, 0);
+	assert_int_equal(sdap_tx_process(&s, &p, 1, drops), 1);
+	expect(p, 0, 7, 0x87);
+	rte_pktmbuf_free(p);
+
+	reflected(&s, 2, 5, false); /* stored on a DRB without UL header */
+	assert_int_equal(sdap_tx_remap(&s, markers), 0);
+	assert_int_equal(s.bearer_of_qfi[5], 2);
+
+	reflected(&s, 1, 63, false); /* not stored: it was on the default DRB */
+	assert_int_equal(sdap_tx_remap(&s, markers), 1);
+	expect_marker(markers[0], 0, 0x3f);
+	assert_int_equal(s.bearer_of_qfi[63], 1);
+	assert_int_equal(s.end_markers_sent, 2);
+	assert_int_equal(sdap_tx_remap(&s, markers), 0);
+	sdap_fini(&s);
+	assert_pool_full(hdr);
+}
+
+/** Without an mbuf for its end-marker a flow stays where it is until there is one. */
+static void
+remapping_waits_for_an_mbuf(void **state)
+{
+	struct sdap_cfg cfg = config(L2_UPLINK, L2_DOWNLINK);
+	struct rte_mbuf *m[2], *markers[SDAP_QFI_MAX + 1];
+	struct sdap s;
+
+	(void)state;
+	assert_int_equal(sdap_init(&s, &cfg), 0);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(hdr, m, 2), 0);
+	reflected(&s, 0, 20, false);
+	assert_int_equal(sdap_tx_remap(&s, markers), 0);
+	assert_true(sdap_tx_remapped(&s));
+	rte_pktmbuf_free_bulk(m, 2);
+	assert_int_equal(sdap_tx_remap(&s, markers), 1);
+	expect_marker(markers[0], 0, 20);
+	assert_false(sdap_tx_remapped(&s));
+	sdap_fini(&s);
 }
 
 static void
@@ -303,6 +397,8 @@ main(void)
 		cmocka_unit_test(shared_buffers_get_a_header_segment),
 		cmocka_unit_test(uplink_receiver),
 		cmocka_unit_test(downlink_receiver),
+		cmocka_unit_test(reflective_mapping),
+		cmocka_unit_test(remapping_waits_for_an_mbuf),
 		cmocka_unit_test(impossible_configurations),
 	};
 

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-/* sdap_tx: user packets get their QoS flow, their bearer and the SDAP header. */
+/*
+ * sdap_tx: user packets get their QoS flow, their bearer and the SDAP header.
+ *
+ * It looks for reflective mappings before it maps packets, and now and then when there are none,
+ * so that an end-marker does not wait for traffic.
+ */
 
 #include "core/node.h"
 #include "modules/l2/l2.h"
 #include "modules/sdap/sdap.h"
+
+#define LOOK_NS (10 * AP_NS_PER_MS)
 
 enum { EDGE_PDU };
 
@@ -14,6 +21,16 @@ static const char *const drops[] = {
 	[SDAP_TX_NO_MBUF] = "no_mbuf",
 };
 
+static __rte_noinline void
+remap(struct ap_node *n, struct sdap *s)
+{
+	struct rte_mbuf *markers[SDAP_QFI_MAX + 1];
+	uint16_t nb = sdap_tx_remap(s, markers);
+
+	n->made += nb;
+	ap_next(n, EDGE_PDU, markers, nb);
+}
+
 static uint16_t
 process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb_objs)
 {
@@ -21,9 +38,31 @@ process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb
 	const struct l2 *l2 = n->role;
 
 	n->in += nb_objs;
+	if (unlikely(sdap_tx_remapped(l2->sdap)))
+		remap(n, l2->sdap);
 	ap_next_all(n, graph, node, EDGE_PDU, objs,
 		    sdap_tx_process(l2->sdap, (struct rte_mbuf **)objs, nb_objs, n->drops));
 	return nb_objs;
+}
+
+static void
+expire(struct ap_node *n, uint64_t now_ns)
+{
+	const struct l2 *l2 = n->role;
+
+	if (sdap_tx_remapped(l2->sdap))
+		remap(n, l2->sdap);
+	ap_node_arm(n, now_ns + LOOK_NS);
+}
+
+static int
+init(struct ap_node *n)
+{
+	const struct l2 *l2 = n->role;
+
+	if (l2->sdap->reflective)
+		ap_node_arm(n, ap_clock_ns() + LOOK_NS);
+	return 0;
 }
 
 static const struct ap_node_type sdap_tx = {
@@ -34,5 +73,7 @@ static const struct ap_node_type sdap_tx = {
 	.nb_edges = RTE_DIM(edges),
 	.drops = drops,
 	.nb_drops = RTE_DIM(drops),
+	.init = init,
+	.expire = expire,
 };
 AP_NODE_REGISTER(sdap_tx)

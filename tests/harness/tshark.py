@@ -51,6 +51,7 @@ class Pdcp:
     sn: int
     sdu: bytes  # after the PDCP and, where configured, SDAP header
     qfi: int | None = None
+    control: bool = False  # SDAP control PDU
     count: int | None = None  # what it was deciphered with
     mac_i: bytes | None = None
     problems: list[str] = field(default_factory=list)
@@ -300,6 +301,7 @@ def _pdcp(proto: ET.Element) -> Pdcp:
         sn=_number(proto, "pdcp-nr.seq-num") or 0,
         sdu=_octets(proto, "pdcp-nr.user-data") or b"",
         qfi=_number(proto, "sdap.qfi"),
+        control=_show(proto, "sdap.pdu-type") == "0",
         count=_number(proto, "pdcp-nr.security-config.count"),
         mac_i=_octets(proto, "pdcp-nr.mac"),
     )
