@@ -102,6 +102,41 @@ power_of_2(uint32_t x)
 }
 
 static int
+bearer_am_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap_cfg_bearer *b,
+		 struct ap_error *err)
+{
+	struct ap_cfg_bearer_rlc *r = &b->rlc;
+
+#define BAD(...) return ap_error_set(err, __VA_ARGS__)
+#define AT "%s: ue %s: bearer %u: "
+#define WHERE cfg->path, ue->name, b->id
+	if (r->mode != AP_RLC_AM) {
+		if (r->t_poll_retransmit_ms || r->t_status_prohibit_ms || r->poll_pdu ||
+		    r->poll_byte || r->max_retx_threshold)
+			BAD(AT "rlc: t_poll_retransmit_ms, t_status_prohibit_ms, poll_pdu, "
+			       "poll_byte and max_retx_threshold are for mode am",
+			    WHERE);
+		return 0;
+	}
+	DEFAULT(r->sn_bits, 18);
+	DEFAULT(r->t_reassembly_ms, 5);
+	DEFAULT(r->t_poll_retransmit_ms, 10);
+	DEFAULT(r->poll_pdu, 64);
+	DEFAULT(r->max_retx_threshold, 32);
+	if (r->sn_bits != 12 && r->sn_bits != 18)
+		BAD(AT "rlc.sn_bits %u must be 12 or 18 in AM", WHERE, r->sn_bits);
+	if (r->t_poll_retransmit_ms > 10000)
+		BAD(AT "rlc.t_poll_retransmit_ms %u must be 1..10000", WHERE,
+		    r->t_poll_retransmit_ms);
+	if (r->t_status_prohibit_ms > 10000)
+		BAD(AT "rlc.t_status_prohibit_ms %u must be 0..10000", WHERE,
+		    r->t_status_prohibit_ms);
+	if (r->max_retx_threshold > 32)
+		BAD(AT "rlc.max_retx_threshold %u must be 1..32", WHERE, r->max_retx_threshold);
+	return 0;
+}
+
+static int
 bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap_cfg_bearer *b,
 	      struct ap_error *err)
 {
@@ -111,6 +146,8 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 	DEFAULT(b->pdcp.sn_bits, 18);
 	DEFAULT(b->pdcp.t_reordering_ms, 40);
 	DEFAULT(b->pdcp.reorder_slots, 131072);
+	if (bearer_am_finish(cfg, ue, b, err) < 0)
+		return -EINVAL;
 	DEFAULT(b->rlc.sn_bits, 12);
 	DEFAULT(b->rlc.t_reassembly_ms, 35);
 	/* What discardTimer drops in a row is a gap for the receiver, which takes the SN behind one
@@ -118,9 +155,6 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 	DEFAULT(b->rlc.queue_sdus, b->pdcp.discard_ms && b->pdcp.sn_bits == 12 ? 1024 : 8192);
 	DEFAULT(b->mac.priority, 8);
 	DEFAULT(b->mac.bsd_ms, 50);
-#define BAD(...) return ap_error_set(err, __VA_ARGS__)
-#define AT "%s: ue %s: bearer %u: "
-#define WHERE cfg->path, ue->name, b->id
 	if (b->id < 1 || b->id > 32)
 		BAD(AT "id must be 1..32", WHERE);
 	if (b->lcid < 4 || b->lcid > 32)
@@ -131,8 +165,8 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 		BAD(AT "pdcp.reorder_slots must be a power of 2 up to 131072", WHERE);
 	if (b->rlc.mode == AP_RLC_UM && b->rlc.sn_bits != 6 && b->rlc.sn_bits != 12)
 		BAD(AT "rlc.sn_bits %u must be 6 or 12 in UM", WHERE, b->rlc.sn_bits);
-	if (b->rlc.mode == AP_RLC_AM)
-		BAD(AT "rlc.mode am is not available in this version, use um or tm", WHERE);
+	if (b->rlc.t_reassembly_ms > 10000)
+		BAD(AT "rlc.t_reassembly_ms %u must be 1..10000", WHERE, b->rlc.t_reassembly_ms);
 	if (!power_of_2(b->rlc.queue_sdus) || b->rlc.queue_sdus > (1U << 20))
 		BAD(AT "rlc.queue_sdus must be a power of 2 up to 1048576", WHERE);
 	if (b->pdcp.integrity && ue->security.nia == 0)

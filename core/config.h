@@ -121,9 +121,15 @@ struct ap_cfg_bearer {
 	} pdcp;
 	struct ap_cfg_bearer_rlc {
 		enum ap_cfg_rlc_mode mode;
-		uint8_t sn_bits;          /**< UM: 6 or 12, default 12 */
-		uint32_t t_reassembly_ms; /**< default 35 */
-		uint32_t queue_sdus;      /**< power of 2, default 8192 */
+		uint8_t sn_bits;          /**< UM: 6 or 12, default 12; AM: 12 or 18, default 18 */
+		uint32_t t_reassembly_ms; /**< default 35, AM: 5 */
+		uint32_t queue_sdus; /**< power of 2, default 8192; AM: with the unacknowledged */
+		/* AM only */
+		uint32_t t_poll_retransmit_ms; /**< default 10 */
+		uint32_t t_status_prohibit_ms; /**< default 0 */
+		uint32_t poll_pdu;             /**< PDUs, default 64 */
+		uint32_t poll_byte;            /**< B, default: infinity */
+		uint32_t max_retx_threshold;   /**< 1..32, default 32 */
 	} rlc;
 	struct ap_cfg_bearer_mac {
 		uint8_t priority;      /**< 1 (first) .. 16, default 8 */

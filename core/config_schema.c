@@ -98,7 +98,15 @@ static const cyaml_schema_field_t bearer_rlc_fields[] = {
 			 CYAML_ARRAY_LEN(rlc_modes)),
 	CYAML_FIELD_UINT("sn_bits", OPT, struct ap_cfg_bearer_rlc, sn_bits),
 	CYAML_FIELD_UINT("t_reassembly_ms", OPT, struct ap_cfg_bearer_rlc, t_reassembly_ms),
-	CYAML_FIELD_UINT("queue_sdus", OPT, struct ap_cfg_bearer_rlc, queue_sdus), CYAML_FIELD_END};
+	CYAML_FIELD_UINT("queue_sdus", OPT, struct ap_cfg_bearer_rlc, queue_sdus),
+	CYAML_FIELD_UINT("t_poll_retransmit_ms", OPT, struct ap_cfg_bearer_rlc,
+			 t_poll_retransmit_ms),
+	CYAML_FIELD_UINT("t_status_prohibit_ms", OPT, struct ap_cfg_bearer_rlc,
+			 t_status_prohibit_ms),
+	CYAML_FIELD_UINT("poll_pdu", OPT, struct ap_cfg_bearer_rlc, poll_pdu),
+	CYAML_FIELD_UINT("poll_byte", OPT, struct ap_cfg_bearer_rlc, poll_byte),
+	CYAML_FIELD_UINT("max_retx_threshold", OPT, struct ap_cfg_bearer_rlc, max_retx_threshold),
+	CYAML_FIELD_END};
 static const cyaml_schema_field_t bearer_mac_fields[] = {
 	CYAML_FIELD_UINT("priority", OPT, struct ap_cfg_bearer_mac, priority),
 	CYAML_FIELD_UINT("pbr_kbytes_s", OPT, struct ap_cfg_bearer_mac, pbr_kbytes_s),

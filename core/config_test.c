@@ -97,7 +97,16 @@ test_bearers(void **state)
 	assert_problem(WITH("{id: 1, pdcp: {sn_bits: 12, discard_ms: 9}, rlc: {queue_sdus: 2048}}"),
 		       "bearer 1", "queue_sdus must be at most 1024");
 	assert_problem(WITH("{id: 1, rlc: {sn_bits: 18}}"), "bearer 1", "6 or 12");
-	assert_problem(WITH("{id: 1, rlc: {mode: am}}"), "bearer 1", "am is not available");
+	assert_problem(WITH("{id: 1, rlc: {mode: am, sn_bits: 6}}"), "bearer 1", "12 or 18");
+	assert_problem(WITH("{id: 1, rlc: {mode: am, max_retx_threshold: 33}}"), "bearer 1",
+		       "max_retx_threshold 33");
+	assert_problem(WITH("{id: 1, rlc: {mode: am, t_poll_retransmit_ms: 10001}}"), "bearer 1",
+		       "t_poll_retransmit_ms 10001");
+	assert_problem(WITH("{id: 1, rlc: {mode: am, t_status_prohibit_ms: 10001}}"), "bearer 1",
+		       "t_status_prohibit_ms 10001");
+	assert_problem(WITH("{id: 1, rlc: {t_reassembly_ms: 10001}}"), "bearer 1",
+		       "t_reassembly_ms 10001");
+	assert_problem(WITH("{id: 1, rlc: {poll_pdu: 4}}"), "bearer 1", "for mode am");
 	assert_problem(WITH("{id: 1, rlc: {queue_sdus: 1000}}"), "bearer 1", "power of 2");
 	assert_problem(WITH("{id: 1, qfis: [64]}"), "bearer 1", "0..63");
 }

@@ -24,6 +24,9 @@ enum ap_meta_flag {
 	AP_M_FRAG_LAST = 1 << 2,                    /**< last fragment of a TB */
 	AP_M_TIMED = 1 << 3,                        /**< ap_ext.enter_ns is valid */
 	AP_M_CONTROL = 1 << 4,                      /**< protocol control PDU, not user data */
+	/** An RLC window holds the second reference and leaves the mbuf alone while it is under
+	 * way: headers may go into its headroom. */
+	AP_M_RETAINED = 1 << 6,
 };
 
 struct ap_meta {

@@ -58,6 +58,14 @@ ap_pkt_take_fields(struct rte_mbuf *to, struct rte_mbuf *from)
 	to->port = from->port;
 }
 
+/** @return true when headers may be written before the data of this segment. */
+static inline bool
+ap_seg_prependable(struct rte_mbuf *m)
+{
+	return RTE_MBUF_DIRECT(m) &&
+	       (rte_mbuf_refcnt_read(m) == 1 || ap_meta(m)->flags & AP_M_RETAINED);
+}
+
 /** ap_pkt_prepend() when the first segment will not do. */
 uint8_t *ap_pkt_prepend_seg(struct rte_mbuf **m, uint16_t len, struct rte_mempool *hdr);
 
@@ -71,7 +79,7 @@ ap_pkt_prepend(struct rte_mbuf **m, uint16_t len, struct rte_mempool *hdr)
 {
 	struct rte_mbuf *s = *m;
 
-	if (unlikely(!ap_seg_writable(s) || s->data_off < len)) {
+	if (unlikely(!ap_seg_prependable(s) || s->data_off < len)) {
 		/* By way of a copy, so that the caller's variable can stay in a register. */
 		struct rte_mbuf *first = s;
 		uint8_t *p = ap_pkt_prepend_seg(&first, len, hdr);

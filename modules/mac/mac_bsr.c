@@ -81,7 +81,7 @@ data_fits_without(const struct mac_tx *tx, uint32_t tb_bytes, uint32_t bsr_bytes
 			continue;
 		if (!mac_tx_lc_allowed(lc, tx->carrier))
 			return false;
-		most += waiting(lc) + SUBHEADER_MOST * rlc_tx_held(lc->cfg.rlc);
+		most += waiting(lc) + SUBHEADER_MOST * rlc_tx_unsent(lc->cfg.rlc);
 	}
 	return most <= tb_bytes && most + bsr_bytes > tb_bytes;
 }

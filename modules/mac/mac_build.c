@@ -79,12 +79,14 @@ mac_build_emit(struct mac_build *b, struct mac_build_run *run)
 {
 	struct rte_mbuf *m = b->head;
 	bool last = b->tb_at + b->open_bytes == b->tb_bytes;
+	/* A HARQ buffer wants the fragment back as it is, without the headers to come. */
+	uint8_t retained = b->harq ? 0 : ap_meta(m)->flags & AP_M_RETAINED;
 
 	*ap_meta(m) = (struct ap_meta){
 		.carrier = b->carrier,
 		.flags = (uint8_t)((b->tb_at == 0 ? AP_M_FRAG_FIRST : 0) |
 				   (last ? AP_M_FRAG_LAST : 0) |
-				   (b->oldest_ns != UINT64_MAX ? AP_M_TIMED : 0)),
+				   (b->oldest_ns != UINT64_MAX ? AP_M_TIMED : 0) | retained),
 	};
 	*ap_ext(m) = (struct ap_ext){
 		.enter_ns = b->oldest_ns,

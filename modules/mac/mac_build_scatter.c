@@ -44,7 +44,7 @@ scatter_run(struct mac_build *b, struct rte_mbuf **in, uint16_t nb)
 		uint32_t hl = need - m->pkt_len;
 
 		mac_build_prefetch(in, i, nb, 1);
-		if (unlikely(need == 0 || !ap_seg_writable(m) || m->data_off < hl))
+		if (unlikely(need == 0 || !ap_seg_prependable(m) || m->data_off < hl))
 			break;
 		m->data_off = (uint16_t)(m->data_off - hl);
 		mac_subheader_put(rte_pktmbuf_mtod(m, uint8_t *), ap_meta(m)->lcid, need - hl);

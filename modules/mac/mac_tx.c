@@ -81,7 +81,7 @@ mac_tx_slot(struct mac_tx *tx, const struct slot_grant *slot, uint64_t now_ns)
 	tx->active = true;
 	tx->slots++;
 	for (uint32_t j = 0; j < tx->nb_lcs; j++)
-		tx->rlc.discarded += rlc_tx_discard_expired(tx->lcs[j].cfg.rlc, now_ns);
+		tx->rlc.discarded += rlc_tx_slot(tx->lcs[j].cfg.rlc, now_ns);
 }
 
 static struct mac_tb_mark *

@@ -17,15 +17,10 @@ unsigned rlc_tx_discard_if(struct rlc_tx *e,
 			   void *arg);
 
 /**
- * Hands an SDU, i.e. a PDCP PDU without RLC header, over to the caller.
- * @param enter_us when PDCP submitted it, as in the queue: discardTimer runs on from there
- */
-typedef void rlc_tx_taker(void *arg, struct rte_mbuf *sdu, uint32_t enter_us);
-
-/**
  * Re-establishes the transmitting entity (TS 38.322 §5.1.2): timers stop, state variables become
  * initial, and every SDU whose delivery is not confirmed goes to `take`, the oldest first. With
- * UM and TM these are the SDUs of which nothing was sent; a partly sent one is freed.
+ * UM and TM these are the SDUs of which nothing was sent; a partly sent one is freed. AM gives
+ * those without acknowledgement too, with the time of the call as theirs.
  * Both lcores of the entity held.
  * @return SDUs that left the entity, those that were freed included.
  */

@@ -24,6 +24,8 @@ rlc_rx_init(struct rlc_rx *e, const struct rlc_rx_cfg *cfg)
 		return 0;
 	case RLC_UM:
 		return rlc_um_rx_init(e, cfg->segments_max);
+	case RLC_AM:
+		return rlc_am_rx_init(e, cfg->segments_max, cfg->am);
 	case RLC_NONE:
 		break;
 	}
@@ -35,6 +37,8 @@ rlc_rx_fini(struct rlc_rx *e)
 {
 	if (e->mode == RLC_UM)
 		rlc_um_rx_fini(e);
+	else if (e->mode == RLC_AM)
+		rlc_am_rx_fini(e);
 	e->mode = RLC_NONE;
 }
 
@@ -94,6 +98,8 @@ rlc_rx_receive(struct rlc_rx *e, struct rte_mbuf **pdus, unsigned n, struct rte_
 		return tm_receive(pdus, n, sdus, c);
 	case RLC_UM:
 		return um_receive(e, pdus, n, sdus, c, now_ns);
+	case RLC_AM:
+		return rlc_am_rx_receive(e, pdus, n, sdus, c, now_ns);
 	case RLC_NONE:
 		break;
 	}
@@ -105,6 +111,10 @@ rlc_rx_receive(struct rlc_rx *e, struct rte_mbuf **pdus, unsigned n, struct rte_
 void
 rlc_rx_expire(struct rlc_rx *e, struct rlc_rx_counts *c, uint64_t now_ns)
 {
-	if (e->deadline_ns && e->deadline_ns <= now_ns)
+	if (e->deadline_ns == 0 || e->deadline_ns > now_ns)
+		return;
+	if (e->mode == RLC_AM)
+		rlc_am_rx_expire(e, now_ns);
+	else
 		rlc_um_rx_expire(e, c, now_ns);
 }

@@ -3,7 +3,7 @@
 #define AIRPATH_MODULES_RLC_RX_H
 
 /**
- * The receiving side of an RLC entity, TS 38.322 §5.2: TM and UM.
+ * The receiving side of an RLC entity, TS 38.322 §5.2: TM, UM and AM.
  *
  * All of it belongs to the lcore of the rlc_rx node. `now` is a parameter; t-Reassembly
  * runs while rlc_rx_deadline() is not 0, and the owner calls rlc_rx_expire() then.
@@ -15,6 +15,7 @@
 #include "core/meta.h"
 #include "modules/l2/l2.h"
 #include "modules/rlc/rlc.h"
+#include "modules/rlc/rlc_am.h"
 #include "modules/rlc/rlc_reassembly.h"
 
 /** Why a PDU is lost; the drop reasons of the rlc_rx node. */
@@ -24,27 +25,30 @@ enum rlc_rx_drop {
 	RLC_RX_SDU_EMPTY,     /**< header without data */
 	RLC_RX_SI_SO,         /**< last or middle segment at byte 0 */
 	RLC_RX_SDU_OVERSIZE,  /**< segment reaches beyond RLC_SDU_MAX */
-	RLC_RX_SN_OLD,        /**< SN before RX_Next_Reassembly: too late */
+	RLC_RX_SN_OLD,        /**< SN before RX_Next_Reassembly: too late; AM: outside the window */
 	RLC_RX_DUPLICATE,     /**< every byte was received before */
 	RLC_RX_SO_CONFLICT,   /**< segment beyond the end of its SDU, or two different ends */
 	RLC_RX_SEGMENTS_FULL, /**< the entity keeps as many segments as it may */
 	RLC_RX_T_REASSEMBLY,  /**< segment of an SDU given up when t-Reassembly expired */
 	RLC_RX_WINDOW_MOVED,  /**< segment of an SDU that fell out of the reassembly window */
 	RLC_RX_REESTABLISHED, /**< segment kept when the entity was re-established */
+	RLC_RX_STATUS_BAD, /**< STATUS PDU that does not decode, or a control PDU of another type */
+	RLC_RX_STATUS_FULL, /**< STATUS PDUs came faster than slots */
 	RLC_RX_DROPS,
 };
 
 struct rlc_rx_cfg {
 	enum rlc_mode mode;
-	enum rlc_sn_len sn_FieldLength; /**< UM: 6 or 12 bits; TM: not used */
+	enum rlc_sn_len sn_FieldLength; /**< UM: 6 or 12 bits; AM: 12 or 18; TM: not used */
 	uint32_t t_Reassembly_ms;       /**< 0..10000; 0 expires at once */
-	uint32_t segments_max;          /**< kept at most; 0: 64 (6 bits) or 4096 (12 bits) */
+	uint32_t segments_max;          /**< kept at most; 0: 64 (6 bits) or 4096 (others) */
 	uint32_t bearer;                /**< index in the role */
+	struct rlc_am_link *am;         /**< AM: rlc_tx_am_link() of the same entity */
 };
 
 /** What one call did, for the node's account; the caller zeroes it, calls add. */
 struct rlc_rx_counts {
-	uint64_t used;   /**< segments that became part of an SDU */
+	uint64_t used;   /**< segments that became part of an SDU, and STATUS PDUs */
 	uint64_t made;   /**< SDUs reassembled from them */
 	uint64_t *drops; /**< [RLC_RX_DROPS], PDUs freed */
 };
@@ -60,6 +64,27 @@ struct rlc_um_rx {
 	struct rlc_seg_table segs;
 };
 
+/** State of AM, TS 38.322 §7.1; the bits' slots are those of the window. */
+struct rlc_am_rx {
+	uint32_t RX_Next;                /**< before it all were received */
+	uint32_t RX_Next_Status_Trigger; /**< SN after the one that started t-Reassembly */
+	uint32_t RX_Next_Highest;        /**< SN after the highest one received */
+	uint32_t RX_Highest_Status;      /**< highest ACK_SN a STATUS PDU may have */
+	uint32_t window;                 /**< AM_Window_Size */
+	uint32_t sn_mask;
+	uint32_t header; /**< B of the header of a complete SDU */
+	bool triggered;  /**< a STATUS PDU is to be sent */
+	bool delayed;    /**< polls wait for RX_Highest_Status to pass them, §5.3.4 */
+	uint32_t poll_first, poll_last; /**< lowest and highest SN of them */
+	struct rlc_am_link *link;
+	uint64_t *received;   /**< complete, from RX_Next on */
+	uint64_t *partial;    /**< in `sdus` */
+	struct rlc_sdu *sdus; /**< [window] */
+	struct rlc_seg_table segs;
+	uint8_t *scratch;     /**< [RLC_AM_STATUS_MAX], a STATUS PDU made contiguous */
+	uint64_t status_made; /**< times a STATUS PDU was triggered */
+};
+
 struct rlc_rx {
 	enum rlc_mode mode __rte_cache_aligned;
 	enum rlc_sn_len bits;
@@ -70,6 +95,7 @@ struct rlc_rx {
 	LIST_ENTRY(rlc_rx) watch; /**< rlc_rx node: entities whose timer runs */
 	bool watched;
 	struct rlc_um_rx um;
+	struct rlc_am_rx am;
 };
 
 /** Control thread. `cfg` is copied. @return 0, -EINVAL or -ENOMEM. */
@@ -105,5 +131,19 @@ void rlc_um_rx_fini(struct rlc_rx *e);
 struct rte_mbuf *rlc_um_rx_segment(struct rlc_rx *e, struct rte_mbuf *m, struct rlc_rx_counts *c,
 				   uint64_t now_ns);
 void rlc_um_rx_expire(struct rlc_rx *e, struct rlc_rx_counts *c, uint64_t now_ns);
+
+int rlc_am_rx_init(struct rlc_rx *e, uint32_t segments_max, struct rlc_am_link *link);
+void rlc_am_rx_fini(struct rlc_rx *e);
+
+/** Re-establishment, TS 38.322 §5.1.2. @return segments freed. */
+unsigned rlc_am_rx_reset(struct rlc_rx *e);
+
+/** As rlc_rx_receive(). */
+unsigned rlc_am_rx_receive(struct rlc_rx *e, struct rte_mbuf **pdus, unsigned n,
+			   struct rte_mbuf **sdus, struct rlc_rx_counts *c, uint64_t now_ns);
+void rlc_am_rx_expire(struct rlc_rx *e, uint64_t now_ns);
+
+/** Brings the report for the next STATUS PDU up to date, if one is wanted. */
+void rlc_am_rx_report(struct rlc_am_rx *am);
 
 #endif

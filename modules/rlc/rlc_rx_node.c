@@ -20,6 +20,7 @@ static const char *const drops[] = {
 	[RLC_RX_DUPLICATE] = "duplicate",         [RLC_RX_SO_CONFLICT] = "so_conflict",
 	[RLC_RX_SEGMENTS_FULL] = "segments_full", [RLC_RX_T_REASSEMBLY] = "t_reassembly",
 	[RLC_RX_WINDOW_MOVED] = "window_moved",   [RLC_RX_REESTABLISHED] = "reestablished",
+	[RLC_RX_STATUS_BAD] = "status_bad",       [RLC_RX_STATUS_FULL] = "status_full",
 };
 
 struct rlc_rx_node {

@@ -12,7 +12,9 @@
 int
 rlc_tx_init(struct rlc_tx *e, const struct rlc_tx_cfg *cfg)
 {
-	if (cfg->mode != RLC_TM && cfg->mode != RLC_UM)
+	int ret;
+
+	if (cfg->mode != RLC_TM && cfg->mode != RLC_UM && cfg->mode != RLC_AM)
 		return -EINVAL;
 	if (cfg->mode == RLC_UM && cfg->sn_FieldLength != RLC_SN_6 &&
 	    cfg->sn_FieldLength != RLC_SN_12)
@@ -29,8 +31,14 @@ rlc_tx_init(struct rlc_tx *e, const struct rlc_tx_cfg *cfg)
 		.lcid = cfg->lcid,
 		.hdr = cfg->pools->hdr,
 		.ind = cfg->pools->ind,
+		.frame = cfg->pools->phy,
 	};
-	return ap_queue_init(&e->queue, rte_align32pow2(cfg->queue_sdus));
+	ret = ap_queue_init(&e->queue, rte_align32pow2(cfg->queue_sdus));
+	if (ret == 0 && cfg->mode == RLC_AM)
+		ret = rlc_am_tx_init(e, &cfg->am);
+	if (ret < 0)
+		rlc_tx_fini(e);
+	return ret;
 }
 
 void
@@ -38,6 +46,7 @@ rlc_tx_fini(struct rlc_tx *e)
 {
 	rte_pktmbuf_free(e->um.sdu);
 	e->um.sdu = NULL;
+	rlc_am_tx_fini(e);
 	ap_queue_fini(&e->queue);
 	e->mode = RLC_NONE;
 }
@@ -45,7 +54,18 @@ rlc_tx_fini(struct rlc_tx *e)
 uint64_t
 rlc_tx_held(const struct rlc_tx *e)
 {
-	return ap_queue_count(&e->queue) + (e->um.sdu ? 1 : 0);
+	return ap_queue_count(&e->queue) + (e->um.sdu ? 1 : 0) +
+	       atomic_load_explicit(&e->retained, memory_order_relaxed);
+}
+
+uint64_t
+rlc_tx_unsent(const struct rlc_tx *e)
+{
+	uint64_t n = ap_queue_count(&e->queue) + (e->um.sdu ? 1 : 0);
+
+	if (e->am)
+		n += e->am->nb_pending + (e->am->left ? 1 : 0) + rlc_am_link_wanted(&e->am->link);
+	return n;
 }
 
 static unsigned
@@ -71,17 +91,36 @@ um_header(struct rlc_tx *e, struct rte_mbuf *m)
 	return m;
 }
 
+/*
+ * Room for the header of an AMD PDU, which a pull writes. AP_M_RETAINED marks an SDU that
+ * has it in a buffer of its own; another stays as it is and is sent by reference.
+ */
+static inline uint32_t
+am_header(const struct rlc_tx *e, struct rte_mbuf *m)
+{
+	const uint16_t len = (uint16_t)(e->bits == RLC_SN_12 ? 2 : 3);
+
+	if (unlikely(m->nb_segs != 1 || !ap_seg_writable(m) || m->data_off < len))
+		return m->pkt_len + len;
+	m->data_off -= len;
+	m->data_len += len;
+	m->pkt_len += len;
+	ap_meta(m)->flags |= AP_M_RETAINED;
+	return m->pkt_len;
+}
+
 /* `n` SDUs for which the queue has room. */
 static unsigned
 push_fitting(struct rlc_tx *e, struct rte_mbuf **sdus, unsigned n, uint32_t now_us, uint64_t *drops)
 {
-	const bool um = e->mode == RLC_UM;
+	const bool um = e->mode == RLC_UM, am = e->mode == RLC_AM;
 	uint64_t bytes = 0;
 	unsigned k = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		struct rte_mbuf *m = sdus[i];
 		struct ap_meta *meta;
+		uint32_t len;
 
 		if (i + PREFETCH < n)
 			rte_prefetch0_write(rte_pktmbuf_mtod(sdus[i + PREFETCH], void *));
@@ -100,9 +139,10 @@ push_fitting(struct rlc_tx *e, struct rte_mbuf **sdus, unsigned n, uint32_t now_
 		meta->bearer = e->bearer;
 		meta->lcid = e->lcid;
 		meta->flags &= AP_M_TIMED;
-		bytes += m->pkt_len;
+		len = am ? am_header(e, m) : m->pkt_len;
+		bytes += len;
 		*ap_queue_slot(&e->queue, k++) =
-			(struct ap_queue_entry){.m = m, .bytes = m->pkt_len, .enter_us = now_us};
+			(struct ap_queue_entry){.m = m, .bytes = len, .enter_us = now_us};
 	}
 	ap_queue_commit(&e->queue, k, bytes);
 	return k;
@@ -143,6 +183,14 @@ rlc_tx_discard_expired(struct rlc_tx *e, uint64_t now_ns)
 }
 
 unsigned
+rlc_tx_slot(struct rlc_tx *e, uint64_t now_ns)
+{
+	if (e->am)
+		rlc_am_tx_tick(e, now_ns);
+	return rlc_tx_discard_expired(e, now_ns);
+}
+
+unsigned
 rlc_tx_pull_whole(struct rlc_tx *e, uint32_t *grant, uint32_t want, struct rte_mbuf **pdus,
 		  unsigned max)
 {
@@ -170,12 +218,14 @@ unsigned
 rlc_tx_pull_some(struct rlc_tx *e, uint32_t *grant, uint32_t want, struct rte_mbuf **pdus,
 		 unsigned max, uint64_t now_ns, struct rlc_tx_pull_stats *stats)
 {
-	stats->discarded += rlc_tx_discard_expired(e, now_ns);
+	stats->discarded += rlc_tx_slot(e, now_ns);
 	switch (e->mode) {
 	case RLC_TM:
 		return rlc_tx_pull_whole(e, grant, want, pdus, max);
 	case RLC_UM:
 		return rlc_um_tx_pull(e, grant, want, pdus, max, stats);
+	case RLC_AM:
+		return rlc_am_tx_pull(e, grant, want, pdus, max, now_ns, stats);
 	case RLC_NONE:
 		break;
 	}

@@ -3,11 +3,12 @@
 #define AIRPATH_MODULES_RLC_TX_H
 
 /**
- * The transmitting side of an RLC entity, TS 38.322 §5.2: TM and UM.
+ * The transmitting side of an RLC entity, TS 38.322 §5.2: TM, UM and AM.
  *
  * SDUs are pushed by the lcore of rlc_tx and pulled by the lcore of mac_slot; between
  * them lies one bounded queue. The header of a complete SDU is written on push, so
- * that a pull reads only queue entries and touches an mbuf only to segment it.
+ * that a pull of UM reads only queue entries and touches an mbuf only to segment it. AM
+ * writes the SN on pull.
  */
 
 #include <rte_common.h>
@@ -17,6 +18,7 @@
 #include "core/queue.h"
 #include "modules/l2/l2.h"
 #include "modules/rlc/rlc.h"
+#include "modules/rlc/rlc_am_tx.h"
 
 /** Why push loses an SDU; the drop reasons of the rlc_tx node. */
 enum rlc_tx_drop {
@@ -30,12 +32,14 @@ enum rlc_tx_drop {
 
 struct rlc_tx_cfg {
 	enum rlc_mode mode;
-	enum rlc_sn_len sn_FieldLength; /**< UM: 6 or 12 bits; TM: not used */
-	uint32_t queue_sdus;            /**< 1..2^20, rounded up to a power of two */
+	enum rlc_sn_len sn_FieldLength; /**< UM: 6 or 12 bits; AM: 12 or 18; TM: not used */
+	uint32_t queue_sdus;            /**< 1..2^20, rounded up to a power of two; AM: with the
+					     unacknowledged */
 	uint32_t discard_ms;          /**< discardTimer of PDCP, at most 1,000,000; 0 is infinity */
 	uint32_t bearer;              /**< index in the role */
 	uint8_t lcid;                 /**< logical channel, 1..32 */
-	const struct l2_pools *pools; /**< hdr and ind are used */
+	const struct l2_pools *pools; /**< hdr and ind are used, phy for long STATUS PDUs */
+	struct rlc_am_cfg am;         /**< AM only */
 };
 
 /** What pulls did besides the PDUs they returned; the caller zeroes it, pulls add. */
@@ -62,10 +66,13 @@ struct rlc_tx {
 	uint8_t lcid;
 	struct rte_mempool *hdr;
 	struct rte_mempool *ind;
+	struct rte_mempool *frame; /**< AM: long STATUS PDUs; may be NULL */
+	struct rlc_am_tx *am;      /**< AM: pull lcore: rw */
 	/* push lcore: rw, pdcp_tx lcore: ro */
 	_Atomic uint32_t lost __rte_cache_aligned; /**< SDUs that push dropped, wraps */
 	/* pull lcore: rw */
 	struct rlc_um_tx um __rte_cache_aligned;
+	_Atomic uint32_t retained; /**< SDUs taken from the queue and not acknowledged */
 	struct ap_queue queue;
 };
 
@@ -75,15 +82,29 @@ int rlc_tx_init(struct rlc_tx *e, const struct rlc_tx_cfg *cfg);
 /** Control thread, both lcores stopped: frees SDUs and memory. A zeroed entity is fine. */
 void rlc_tx_fini(struct rlc_tx *e);
 
-/** SDUs in the entity, a partly sent one included. Pull side, or both lcores stopped. */
+/**
+ * SDUs in the entity, a partly sent one and in AM unacknowledged ones included. Pull side,
+ * or both lcores stopped.
+ */
 uint64_t rlc_tx_held(const struct rlc_tx *e);
 
-/** SDUs that left the queue or never got there, mod 2^32: of those submitted. Any lcore. */
+/** SDUs that left the entity or never got there, mod 2^32: of those submitted. Any lcore. */
 static inline uint32_t
 rlc_tx_taken(const struct rlc_tx *e)
 {
 	return atomic_load_explicit(&e->queue.tail, memory_order_acquire) +
-	       atomic_load_explicit(&e->lost, memory_order_acquire);
+	       atomic_load_explicit(&e->lost, memory_order_acquire) -
+	       atomic_load_explicit(&e->retained, memory_order_acquire);
+}
+
+/** Pull side: PDUs that wait to be sent, at least. */
+uint64_t rlc_tx_unsent(const struct rlc_tx *e);
+
+/** For rlc_rx_cfg.am of the same entity; NULL unless AM. Control thread. */
+static inline struct rlc_am_link *
+rlc_tx_am_link(struct rlc_tx *e)
+{
+	return e->am ? &e->am->link : NULL;
 }
 
 /**
@@ -133,6 +154,12 @@ rlc_tx_pull(struct rlc_tx *e, uint32_t *grant, struct rte_mbuf **pdus, unsigned 
  */
 unsigned rlc_tx_discard_expired(struct rlc_tx *e, uint64_t now_ns);
 
+/**
+ * Pull side, once a slot: rlc_tx_discard_expired(), and what AM has to do even if it gets
+ * no grant: received STATUS PDUs and timers. @return how many SDUs were discarded.
+ */
+unsigned rlc_tx_slot(struct rlc_tx *e, uint64_t now_ns);
+
 /** Pull side: RLC data volume, TS 38.322 §5.5, headers included, B. */
 static inline uint64_t
 rlc_tx_bytes_waiting(const struct rlc_tx *e)
@@ -141,6 +168,8 @@ rlc_tx_bytes_waiting(const struct rlc_tx *e)
 
 	if (e->um.sdu)
 		bytes += e->um.left + rlc_umd_len(RLC_SI_LAST, e->bits);
+	if (e->am)
+		bytes += rlc_am_tx_volume(e->am);
 	return bytes;
 }
 

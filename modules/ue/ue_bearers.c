@@ -78,6 +78,20 @@ key_make(const struct ue *ue, const struct ap_cfg_bearer *b, struct pdcp_securit
 	return rc;
 }
 
+static enum rlc_mode
+rlc_mode(const struct ap_cfg_bearer *b)
+{
+	switch (b->rlc.mode) {
+	case AP_RLC_TM:
+		return RLC_TM;
+	case AP_RLC_UM:
+		return RLC_UM;
+	case AP_RLC_AM:
+		return RLC_AM;
+	}
+	return RLC_NONE;
+}
+
 static int
 bearer_tx_make(struct ue *ue, uint32_t i)
 {
@@ -92,13 +106,18 @@ bearer_tx_make(struct ue *ue, uint32_t i)
 		.hdr = ue->l2.pools.hdr,
 	};
 	const struct rlc_tx_cfg rlc = {
-		.mode = b->rlc.mode == AP_RLC_TM ? RLC_TM : RLC_UM,
-		.sn_FieldLength = b->rlc.sn_bits == 6 ? RLC_SN_6 : RLC_SN_12,
+		.mode = rlc_mode(b),
+		.sn_FieldLength = (enum rlc_sn_len)b->rlc.sn_bits,
 		.queue_sdus = b->rlc.queue_sdus,
 		.discard_ms = b->pdcp.discard_ms,
 		.bearer = i,
 		.lcid = b->lcid,
 		.pools = &ue->l2.pools,
+		.am = {.t_PollRetransmit_ms = b->rlc.t_poll_retransmit_ms,
+		       .t_StatusProhibit_ms = b->rlc.t_status_prohibit_ms,
+		       .pollPDU = b->rlc.poll_pdu,
+		       .pollByte = b->rlc.poll_byte,
+		       .maxRetxThreshold = b->rlc.max_retx_threshold},
 	};
 	int rc = key_make(ue, b, &key);
 
@@ -117,10 +136,11 @@ bearer_rx_make(struct ue *ue, uint32_t i)
 {
 	const struct ap_cfg_bearer *b = &ue->cfg->bearers[i];
 	const struct rlc_rx_cfg rlc = {
-		.mode = b->rlc.mode == AP_RLC_TM ? RLC_TM : RLC_UM,
-		.sn_FieldLength = b->rlc.sn_bits == 6 ? RLC_SN_6 : RLC_SN_12,
+		.mode = rlc_mode(b),
+		.sn_FieldLength = (enum rlc_sn_len)b->rlc.sn_bits,
 		.t_Reassembly_ms = b->rlc.t_reassembly_ms,
 		.bearer = i,
+		.am = rlc_tx_am_link(&ue->l2.rlc_tx[i]),
 	};
 	struct pdcp_security_key *key;
 	struct pdcp_rx_cfg pdcp = {

@@ -79,8 +79,7 @@ find(const struct ap_run *run, const char *params, struct bearer *b)
 static enum pdcp_drb_mode
 mode_of(const struct bearer *b)
 {
-	(void)b;
-	return PDCP_DRB_UM;
+	return b->cfg->rlc.mode == AP_RLC_AM ? PDCP_DRB_AM : PDCP_DRB_UM;
 }
 
 static void
