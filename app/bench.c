@@ -26,6 +26,8 @@ static const struct bench benches[] = {
 	{"pdcp", "cycles of PDCP with each cipher, beside the cipher library's own", bench_pdcp,
 	 false},
 #endif
+	{"rlc-am", "cycles of RLC AM: sending, receiving in several orders, acknowledging",
+	 bench_rlc_am, false},
 	{"cut", "cycles a cut between lcores costs, and moving bytes between cores", bench_cut,
 	 true},
 	{"port-limits", "S1: packet rate of a software loopback, zero-copy and single-copy",

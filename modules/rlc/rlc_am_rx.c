@@ -381,6 +381,27 @@ common_sn(const uint8_t *p, enum rlc_sn_len bits)
 	return (uint32_t)(p[0] & 0x03) << 16 | (uint32_t)p[1] << 8 | p[2];
 }
 
+/*
+ * A complete SDU while others before it are missing and t-Reassembly runs: neither RX_Next nor
+ * RX_Highest_Status moves, so nothing but its bit and RX_Next_Highest changes.
+ * @return false when there is more to it.
+ */
+static inline bool
+receive_ahead(const struct rlc_rx *e, struct rlc_am_rx *am, uint32_t sn)
+{
+	const uint32_t slot = sn & (am->window - 1), x = rel(am, sn);
+	const uint64_t bit = 1ULL << slot % 64;
+	uint64_t *word = &am->received[slot / 64];
+
+	if (e->deadline_ns == 0 || e->held || x - 1 >= am->window - 1 ||
+	    sn == am->RX_Highest_Status || *word & bit)
+		return false;
+	*word |= bit;
+	if (x >= rel(am, am->RX_Next_Highest))
+		am->RX_Next_Highest = (sn + 1) & am->sn_mask;
+	return true;
+}
+
 unsigned
 rlc_am_rx_receive(struct rlc_rx *e, struct rte_mbuf **pdus, unsigned n, struct rte_mbuf **sdus,
 		  struct rlc_rx_counts *c, uint64_t now_ns)
@@ -409,6 +430,8 @@ rlc_am_rx_receive(struct rlc_rx *e, struct rte_mbuf **pdus, unsigned n, struct r
 				am->RX_Next_Highest = am->RX_Next;
 				am->RX_Highest_Status = am->RX_Next;
 				am->triggered |= h.p;
+			} else if (likely(!h.p && receive_ahead(e, am, h.sn))) {
+				; /* delivered out of order */
 			} else {
 				m = receive_other(e, &h, m, c, now_ns);
 			}
