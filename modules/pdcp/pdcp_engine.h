@@ -11,6 +11,7 @@
 #include "modules/pdcp/pdcp_security.h"
 
 #define ENGINE_PDUS IMB_MAX_BURST_SIZE /* PDUs the library takes at once */
+#define ENGINE_SNOW_ALONE 2            /* so few NEA1 PDUs in a burst are ciphered singly */
 #define ENGINE_CTR_RUN 32              /* jobs that stay in the first-level cache */
 #define EIA3_MAX 8188                  /* B, the longest message of the library's 128-EIA3 */
 #define CMAC_PREFIX 8                  /* B: COUNT, BEARER, DIRECTION and zeros before the PDU */
@@ -41,7 +42,8 @@ struct pdcp_place {
 	uint64_t saved; /**< what stood where the CMAC prefix is now */
 	uint32_t mac_i; /**< computed for comparison */
 	bool prefixed;
-	bool late; /**< MAC-I by pdcp_eia3_long(), not by the job */
+	bool alone; /**< ciphered by snow3g_alone(), not by the job */
+	bool late;  /**< MAC-I by pdcp_eia3_long(), not by the job */
 };
 
 /** One lcore's. */
@@ -58,6 +60,14 @@ struct pdcp_engine {
 
 /** By lcore; made with the first key. */
 extern struct pdcp_engine *pdcp_engines[RTE_MAX_LCORE];
+
+/**
+ * Moves a PDU that is shared, chained or without headroom to an mbuf of the key's pool. What is to
+ * be deciphered stays where it is until then (pdcp_place.src); the rest is copied.
+ * @return false: it failed, the reason is in `p`
+ */
+bool pdcp_place_elsewhere(struct pdcp_engine *e, struct pdcp_secured *p, struct pdcp_place *at,
+			  bool verify);
 
 /**
  * 128-EIA3 (TS 35.222) of a message that is longer than EIA3_MAX, up to 65535 B.
