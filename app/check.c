@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <getopt.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "app/app.h"
 #include "core/plan.h"
@@ -12,6 +13,19 @@ usage(FILE *f)
 		   "Loads each deployment, plans its graph and placement, and says what is wrong:\n"
 		   "file, place, reason. Exit status 0 if all are sound. Needs no privileges.\n");
 	return f == stdout ? 0 : 2;
+}
+
+/** The file may be meant for another machine, so this is no error. */
+static void
+warn_cpus(const struct ap_plan *p)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	for (unsigned i = 0; i < p->nb_lcores; i++)
+		if (p->lcores[i].cfg->cpu >= cpus)
+			printf("%s: warning: lcore %s: cpu %u: this machine has 0..%ld\n",
+			       p->cfg->path, p->lcores[i].cfg->name, p->lcores[i].cfg->cpu,
+			       cpus - 1);
 }
 
 static int
@@ -32,6 +46,7 @@ check_one(const char *path)
 		if (p->lcores[i].shared && !said++)
 			printf("; lcores share CPUs: not a measurement of speed");
 	printf("\n");
+	warn_cpus(p);
 	ap_plan_free(p);
 	ap_config_free(cfg);
 	return 0;
