@@ -140,6 +140,8 @@ credit_add(struct ap_node *n, struct rte_ring *ring, uint32_t amp)
 	uint16_t i;
 	void *rings, *amps;
 
+	/* The worst cases of several nodes multiply; an empty ring must still let a source go. */
+	amp = RTE_MIN(amp, RTE_MAX(1U, rte_ring_get_capacity(ring) / 16));
 	for (i = 0; i < n->nb_rings; i++)
 		if (n->rings[i] == ring) {
 			n->ring_amp[i] = RTE_MAX(n->ring_amp[i], amp);

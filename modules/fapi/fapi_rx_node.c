@@ -158,6 +158,7 @@ static const struct ap_node_type fapi_rx_type = {
 	.nb_edges = RTE_DIM(edges),
 	.drops = drops,
 	.nb_drops = RTE_DIM(drops),
+	.amplification = FAPI_PDUS_MAX,
 	.fini = fapi_rx_node_fini,
 	.held = fapi_rx_node_held,
 	.expire = fapi_rx_timer,
