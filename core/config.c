@@ -178,6 +178,15 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 		BAD(AT "mac.priority must be 1..16", WHERE);
 	if (b->mac.lcg > 7)
 		BAD(AT "mac.lcg must be 0..7", WHERE);
+	for (unsigned i = 0; i < b->mac.serving_cells_count; i++)
+		if (b->mac.serving_cells[i] >= ue->carriers)
+			BAD(AT "mac.serving_cells: carrier %u, there are %u", WHERE,
+			    b->mac.serving_cells[i], ue->carriers);
+	for (unsigned i = 0; i < b->mac.scs_count; i++)
+		if (b->mac.scs[i] > 4)
+			BAD(AT "mac.scs: numerology %u must be 0..4", WHERE, b->mac.scs[i]);
+	if (b->mac.max_pusch_us && (b->mac.max_pusch_us < 20 || b->mac.max_pusch_us > 500))
+		BAD(AT "mac.max_pusch_us %u must be 20..500", WHERE, b->mac.max_pusch_us);
 	for (unsigned i = 0; i < b->qfis_count; i++)
 		if (b->qfis[i] > 63)
 			BAD(AT "qfi %u must be 0..63", WHERE, b->qfis[i]);
@@ -251,6 +260,11 @@ ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *er
 		DEFAULT(ue->numerology, cfg->phy[0].numerology);
 	DEFAULT(ue->frame_bytes, 9000);
 	DEFAULT(ue->default_qfi, 1);
+	DEFAULT(ue->rnti, AP_CFG_RNTI);
+	DEFAULT(ue->retx_bsr_ms, 320);
+	DEFAULT(ue->phr.report, AP_CFG_OFF);
+	if (ue->phr.ph > 63 || ue->phr.pcmax > 63)
+		BAD("%s: ue %s: phr.ph and phr.pcmax must be 0..63", cfg->path, ue->name);
 	if (ue->carriers > AP_CFG_CARRIERS_MAX)
 		BAD("%s: ue %s: carriers %u: at most %u", cfg->path, ue->name, ue->carriers,
 		    AP_CFG_CARRIERS_MAX);
@@ -297,6 +311,7 @@ phy_finish(const struct ap_config *cfg, struct ap_cfg_phy *p, struct ap_error *e
 		       {"reorder", p->reorder},       {"bit_error_rate", p->bit_error_rate}};
 
 	DEFAULT(p->seed, 1);
+	DEFAULT(p->rnti, AP_CFG_RNTI);
 	DEFAULT(p->frame_bytes, 9000);
 	if (p->numerology > 4)
 		BAD("%s: phy %s: numerology %u must be 0..4", cfg->path, p->name, p->numerology);

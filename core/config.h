@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #define AP_CFG_CARRIERS_MAX 8
+#define AP_CFG_RNTI 0x4601 /**< C-RNTI unless the deployment says another */
 
 enum ap_cfg_switch {
 	AP_CFG_DEFAULT = 0,
@@ -132,10 +133,15 @@ struct ap_cfg_bearer {
 		uint32_t max_retx_threshold;   /**< 1..32, default 32 */
 	} rlc;
 	struct ap_cfg_bearer_mac {
-		uint8_t priority;      /**< 1 (first) .. 16, default 8 */
-		uint32_t pbr_kbytes_s; /**< prioritisedBitRate, kB/s, 0: infinity */
-		uint32_t bsd_ms;       /**< bucketSizeDuration, default 50 */
-		uint8_t lcg;           /**< logicalChannelGroup 0..7 */
+		uint8_t priority;       /**< 1 (first) .. 16, default 8 */
+		uint32_t pbr_kbytes_s;  /**< prioritisedBitRate, kB/s, 0: infinity */
+		uint32_t bsd_ms;        /**< bucketSizeDuration, default 50 */
+		uint8_t lcg;            /**< logicalChannelGroup 0..7 */
+		uint8_t *serving_cells; /**< allowedServingCells: carriers; default all */
+		unsigned serving_cells_count;
+		uint8_t *scs; /**< allowedSCS-List: numerologies 0..4; default all */
+		unsigned scs_count;
+		uint32_t max_pusch_us; /**< maxPUSCH-Duration 20..500 µs, 0: any */
 	} mac;
 };
 
@@ -154,6 +160,15 @@ struct ap_cfg_harq {
 	uint32_t max_tx;    /**< transmissions of a TB, 1..8, default 4 */
 };
 
+/** Power headroom reports (TS 38.321 §5.4.6): values given, not measured. */
+struct ap_cfg_phr {
+	enum ap_cfg_switch report; /**< default off */
+	uint32_t periodic_ms;      /**< phr-PeriodicTimer, 0: infinity */
+	uint32_t prohibit_ms;      /**< phr-ProhibitTimer */
+	uint8_t ph;                /**< power headroom level 0..63 */
+	uint8_t pcmax;             /**< P_CMAX,f,c level 0..63 */
+};
+
 struct ap_cfg_ue {
 	char *name;
 	char *user_port;
@@ -163,10 +178,15 @@ struct ap_cfg_ue {
 	uint32_t carriers;  /**< default 1 */
 	uint8_t numerology; /**< 0..4, default: that of the first phy in the file */
 	enum ap_cfg_strategy strategy;
-	enum ap_cfg_copy copy; /**< uplink in, downlink in, downlink out */
-	char *dma_device;      /**< default: any; the skeleton driver where there is none */
-	uint32_t frame_bytes;  /**< fronthaul Ethernet frame without FCS, default 9000 */
-	uint8_t default_qfi;   /**< default 1 */
+	enum ap_cfg_copy copy;    /**< uplink in, downlink in, downlink out */
+	char *dma_device;         /**< default: any; the skeleton driver where there is none */
+	uint32_t frame_bytes;     /**< fronthaul Ethernet frame without FCS, default 9000 */
+	uint8_t default_qfi;      /**< default 1 */
+	uint32_t periodic_bsr_ms; /**< periodicBSR-Timer, 0: infinity */
+	uint32_t retx_bsr_ms;     /**< retxBSR-Timer, default 320 */
+	struct ap_cfg_phr phr;
+	uint16_t rnti; /**< C-RNTI, default 0x4601 */
+	bool any_rnti; /**< takes grants and TBs of every RNTI */
 	struct ap_cfg_security security;
 	struct ap_cfg_harq harq;
 	struct ap_cfg_qos_rule *qos;
@@ -180,6 +200,7 @@ struct ap_cfg_phy {
 	char *port;
 	char *port2;        /**< cross-connects two stacks; default: loopback */
 	uint8_t numerology; /**< 0..4 */
+	uint16_t rnti;      /**< of the UE that is granted, default 0x4601 */
 	uint32_t *tb_bytes; /**< TB size per carrier */
 	unsigned tb_bytes_count;
 	double tb_loss;          /**< probability */

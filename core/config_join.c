@@ -29,6 +29,9 @@ join(const struct ap_config *cfg, struct ap_cfg_phy *phy, const struct ap_cfg_ue
 	if (phy->numerology != ue->numerology)
 		BAD("%s: phy %s: numerology %u, but ue %s at its port has %u", cfg->path, phy->name,
 		    phy->numerology, ue->name, ue->numerology);
+	if (phy->rnti != ue->rnti && !ue->any_rnti)
+		BAD("%s: phy %s: rnti %u, but ue %s at its port has %u", cfg->path, phy->name,
+		    phy->rnti, ue->name, ue->rnti);
 	if (phy->harq.processes == 0)
 		phy->harq = ue->harq;
 	if (phy->harq.processes > ue->harq.processes)

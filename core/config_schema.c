@@ -111,7 +111,12 @@ static const cyaml_schema_field_t bearer_mac_fields[] = {
 	CYAML_FIELD_UINT("priority", OPT, struct ap_cfg_bearer_mac, priority),
 	CYAML_FIELD_UINT("pbr_kbytes_s", OPT, struct ap_cfg_bearer_mac, pbr_kbytes_s),
 	CYAML_FIELD_UINT("bsd_ms", OPT, struct ap_cfg_bearer_mac, bsd_ms),
-	CYAML_FIELD_UINT("lcg", OPT, struct ap_cfg_bearer_mac, lcg), CYAML_FIELD_END};
+	CYAML_FIELD_UINT("lcg", OPT, struct ap_cfg_bearer_mac, lcg),
+	CYAML_FIELD_SEQUENCE("serving_cells", PTR, struct ap_cfg_bearer_mac, serving_cells,
+			     &u8_value, 0, AP_CFG_CARRIERS_MAX),
+	CYAML_FIELD_SEQUENCE("scs", PTR, struct ap_cfg_bearer_mac, scs, &u8_value, 0, 5),
+	CYAML_FIELD_UINT("max_pusch_us", OPT, struct ap_cfg_bearer_mac, max_pusch_us),
+	CYAML_FIELD_END};
 static const cyaml_schema_field_t bearer_fields[] = {
 	CYAML_FIELD_UINT("id", CYAML_FLAG_DEFAULT, struct ap_cfg_bearer, id),
 	CYAML_FIELD_UINT("lcid", OPT, struct ap_cfg_bearer, lcid),
@@ -132,6 +137,14 @@ static const cyaml_schema_field_t security_fields[] = {
 	CYAML_FIELD_STRING_PTR("key_int", PTR, struct ap_cfg_security, key_int, 0, CYAML_UNLIMITED),
 	CYAML_FIELD_END};
 
+static const cyaml_schema_field_t phr_fields[] = {
+	CYAML_FIELD_ENUM("report", OPT | CYAML_FLAG_STRICT, struct ap_cfg_phr, report, switches,
+			 CYAML_ARRAY_LEN(switches)),
+	CYAML_FIELD_UINT("periodic_ms", OPT, struct ap_cfg_phr, periodic_ms),
+	CYAML_FIELD_UINT("prohibit_ms", OPT, struct ap_cfg_phr, prohibit_ms),
+	CYAML_FIELD_UINT("ph", OPT, struct ap_cfg_phr, ph),
+	CYAML_FIELD_UINT("pcmax", OPT, struct ap_cfg_phr, pcmax),
+	CYAML_FIELD_END};
 static const cyaml_schema_field_t harq_fields[] = {
 	CYAML_FIELD_UINT("processes", OPT, struct ap_cfg_harq, processes),
 	CYAML_FIELD_UINT("max_tx", OPT, struct ap_cfg_harq, max_tx), CYAML_FIELD_END};
@@ -152,6 +165,11 @@ static const cyaml_schema_field_t ue_fields[] = {
 	CYAML_FIELD_UINT("default_qfi", OPT, struct ap_cfg_ue, default_qfi),
 	CYAML_FIELD_MAPPING("security", OPT, struct ap_cfg_ue, security, security_fields),
 	CYAML_FIELD_MAPPING("harq", OPT, struct ap_cfg_ue, harq, harq_fields),
+	CYAML_FIELD_UINT("periodic_bsr_ms", OPT, struct ap_cfg_ue, periodic_bsr_ms),
+	CYAML_FIELD_UINT("retx_bsr_ms", OPT, struct ap_cfg_ue, retx_bsr_ms),
+	CYAML_FIELD_MAPPING("phr", OPT, struct ap_cfg_ue, phr, phr_fields),
+	CYAML_FIELD_UINT("rnti", OPT, struct ap_cfg_ue, rnti),
+	CYAML_FIELD_BOOL("any_rnti", OPT, struct ap_cfg_ue, any_rnti),
 	CYAML_FIELD_SEQUENCE("qos", PTR, struct ap_cfg_ue, qos, &qos_value, 0, 64),
 	CYAML_FIELD_SEQUENCE("bearers", NEED, struct ap_cfg_ue, bearers, &bearer_value, 1, 32),
 	CYAML_FIELD_END};
@@ -163,6 +181,7 @@ static const cyaml_schema_field_t phy_fields[] = {
 	CYAML_FIELD_STRING_PTR("port", NEED, struct ap_cfg_phy, port, 1, 40),
 	CYAML_FIELD_STRING_PTR("port2", PTR, struct ap_cfg_phy, port2, 1, CYAML_UNLIMITED),
 	CYAML_FIELD_UINT("numerology", OPT, struct ap_cfg_phy, numerology),
+	CYAML_FIELD_UINT("rnti", OPT, struct ap_cfg_phy, rnti),
 	CYAML_FIELD_SEQUENCE("tb_bytes", NEED, struct ap_cfg_phy, tb_bytes, &u32_value, 1,
 			     AP_CFG_CARRIERS_MAX),
 	CYAML_FIELD_FLOAT("tb_loss", OPT, struct ap_cfg_phy, tb_loss),

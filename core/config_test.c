@@ -109,6 +109,9 @@ test_bearers(void **state)
 	assert_problem(WITH("{id: 1, rlc: {poll_pdu: 4}}"), "bearer 1", "for mode am");
 	assert_problem(WITH("{id: 1, rlc: {queue_sdus: 1000}}"), "bearer 1", "power of 2");
 	assert_problem(WITH("{id: 1, qfis: [64]}"), "bearer 1", "0..63");
+	assert_problem(WITH("{id: 1, mac: {serving_cells: [1]}}"), "bearer 1", "carrier 1");
+	assert_problem(WITH("{id: 1, mac: {scs: [5]}}"), "bearer 1", "0..4");
+	assert_problem(WITH("{id: 1, mac: {max_pusch_us: 501}}"), "bearer 1", "20..500");
 }
 
 static void
@@ -207,6 +210,8 @@ test_joined_roles(void **state)
 	assert_problem(JOINED(", harq: {processes: 33}", "tb_bytes: [100]"), "ue ue", "1..32");
 	assert_problem(JOINED(", harq: {max_tx: 9}", "tb_bytes: [100]"), "ue ue", "1..8");
 	assert_problem(JOINED("", "tb_bytes: [100], soft_loss: 1.5"), "soft_loss", "0..1");
+	assert_problem(JOINED("", "tb_bytes: [100], rnti: 5"), "phy phy", "rnti 5");
+	assert_null(problem(JOINED(", any_rnti: true", "tb_bytes: [100], rnti: 5")));
 }
 
 int

@@ -15,6 +15,7 @@ fapi_rx_init(struct fapi_rx *f, const struct fapi_rx_cfg *cfg)
 	*f = (struct fapi_rx){
 		.ethertype = __builtin_bswap16(cfg->ethertype ? cfg->ethertype : NFAPI_ETHERTYPE),
 		.slots_per_frame = (uint16_t)(10 << cfg->numerology),
+		.rnti = cfg->rnti,
 		.carriers = cfg->carriers,
 		.checksum = cfg->checksum,
 		.reassembly_ns = cfg->reassembly_ns ? cfg->reassembly_ns : FAPI_REASSEMBLY_NS,
@@ -125,6 +126,19 @@ grants_reset(struct fapi_rx *f)
 	f->granted = false;
 }
 
+/** Moves the grants of our RNTI to the front. @return how many. */
+static unsigned
+own_grants(struct fapi_rx *f, struct fapi_grant *g, unsigned nb)
+{
+	unsigned own = 0;
+
+	for (unsigned i = 0; i < nb; i++)
+		if (f->rnti == 0 || g[i].rnti == f->rnti)
+			g[own++] = g[i];
+	f->grants_other += nb - own;
+	return own;
+}
+
 /** UL_TTI.request or DL_TTI.request: one TB a carrier and slot. @return 0 or -(enum codec_err). */
 static int
 tti_request(struct fapi_rx *f, const struct nfapi_p7 *h, const uint8_t *p, size_t len)
@@ -139,6 +153,7 @@ tti_request(struct fapi_rx *f, const struct nfapi_p7 *h, const uint8_t *p, size_
 		return ret;
 	if (at.slot >= f->slots_per_frame)
 		return -CODEC_RESERVED;
+	nb = own_grants(f, g, nb);
 	if (nb == 0)
 		return 0;
 	if (f->granted && (f->grant.sfn != at.sfn || f->grant.slot != at.slot))

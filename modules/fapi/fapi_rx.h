@@ -23,6 +23,7 @@ struct ap_copier;
 struct fapi_rx_cfg {
 	uint8_t carriers;       /**< 1..L2_CARRIERS_MAX */
 	uint8_t numerology;     /**< 0..4: a frame has 10 << numerology slots */
+	uint16_t rnti;          /**< whose grants are taken; 0: anyone's */
 	bool checksum;          /**< verify CRC-32C where a segment carries one */
 	uint16_t ethertype;     /**< 0: NFAPI_ETHERTYPE */
 	uint64_t reassembly_ns; /**< 0: FAPI_REASSEMBLY_NS */
@@ -40,12 +41,14 @@ struct fapi_rx {
 	uint64_t slots_in;       /**< SLOT.indications */
 	uint64_t slots_lost;     /**< indications missing between two that came */
 	uint64_t grants_in;      /**< TBs granted */
-	uint64_t grants_lost; /**< grants without an indication, or second to one in their slot */
-	uint64_t errors_in;   /**< ERROR.indications */
+	uint64_t grants_lost;  /**< grants without an indication, or second to one in their slot */
+	uint64_t grants_other; /**< TBs granted to other RNTIs */
+	uint64_t errors_in;    /**< ERROR.indications */
 	struct fapi_error error; /**< the last of them */
 	/* constant */
 	uint16_t ethertype; /**< network order */
 	uint16_t slots_per_frame;
+	uint16_t rnti;
 	uint8_t carriers;
 	bool checksum;
 	uint64_t reassembly_ns;

@@ -614,6 +614,22 @@ grants_reach_the_slot_box(void **state)
 }
 
 static void
+grants_of_others_are_left(void **state)
+{
+	struct slot_grant g;
+
+	(void)state;
+	b.rx.rnti = 0x4602;
+	deliver_grant(FAPI_UL_TTI_REQUEST, 0, 1, 1, 1000);
+	deliver_slot(1, 1, 0);
+	assert_true(slot_box_get(&b.slots, &g));
+	assert_int_equal(g.tb_bytes[0], 0);
+	assert_int_equal(b.rx.grants_other, 1);
+	assert_int_equal(b.rx.grants_in, 0);
+	assert_int_equal(b.rx.grants_lost, 0);
+}
+
+static void
 grants_are_lost_with_a_count(void **state)
 {
 	const struct nfapi_p7 err = {.message_id = FAPI_ERROR_INDICATION};
@@ -678,6 +694,7 @@ main(void)
 		with_bench(chained_frames),
 		with_bench(checksums),
 		with_bench(grants_reach_the_slot_box),
+		with_bench(grants_of_others_are_left),
 		with_bench(grants_are_lost_with_a_count),
 		with_bench(configuration_is_checked),
 	};

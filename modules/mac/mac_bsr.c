@@ -79,7 +79,7 @@ data_fits_without(const struct mac_tx *tx, uint32_t tb_bytes, uint32_t bsr_bytes
 
 		if (waiting(lc) == 0)
 			continue;
-		if (!mac_tx_lc_allowed(lc, tx->carrier))
+		if (!lc->selected)
 			return false;
 		most += waiting(lc) + SUBHEADER_MOST * rlc_tx_unsent(lc->cfg.rlc);
 	}
@@ -95,8 +95,12 @@ mac_bsr_plan(struct mac_tx *tx, uint32_t bytes, uint64_t now_ns)
 	uint32_t need = several ? LONG_BYTES(lcgs) : SHORT_BYTES;
 
 	tx->tb.bsr_lcid = 0;
-	if (regular_trigger(tx) || (now_ns >= tx->periodic_ns && lcgs))
+	/* "retxBSR-Timer expires, and at least one of the logical channels … contains UL data" */
+	if (regular_trigger(tx) || (RTE_MIN(tx->periodic_ns, tx->retx_ns) <= now_ns && lcgs))
 		tx->bsr_triggered = true;
+	/* "restart retxBSR-Timer upon reception of a grant for transmission of new data" */
+	if (tx->retx_ns != UINT64_MAX)
+		tx->retx_ns = now_ns + tx->retxBSR_ms * AP_NS_PER_MS;
 	for (uint32_t j = 0; j < tx->nb_lcs; j++)
 		tx->lcs[j].had_data = waiting(&tx->lcs[j]) > 0;
 	if (!tx->bsr_triggered || need > bytes)
@@ -149,6 +153,9 @@ write_bsr(struct mac_tx *tx, struct mac_bsr *b, uint8_t *p, uint32_t room, uint6
 	 */
 	if (!truncated && tx->periodicBSR_ms)
 		tx->periodic_ns = now_ns + tx->periodicBSR_ms * AP_NS_PER_MS;
+	/* "start or restart retxBSR-Timer" */
+	if (tx->retxBSR_ms)
+		tx->retx_ns = now_ns + tx->retxBSR_ms * AP_NS_PER_MS;
 	return (uint32_t)len;
 }
 

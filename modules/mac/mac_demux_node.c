@@ -24,6 +24,7 @@ static const char *const drops[] = {
 	[MAC_RX_TRUNCATED] = "truncated",
 	[MAC_RX_RESERVED_LCID] = "reserved_lcid",
 	[MAC_RX_OUT_FULL] = "out_full",
+	[MAC_RX_OTHER_RNTI] = "other_rnti",
 };
 _Static_assert(RTE_DIM(drops) == MAC_RX_DROPS, "every reason has a name");
 
@@ -45,7 +46,7 @@ mac_demux_process(struct rte_graph *graph, struct rte_node *node, void **objs, u
 	rte_node_next_stream_put(graph, node, EDGE_SDUS, (uint16_t)run.nb_out);
 
 	n->in += nb;
-	n->used += nb - run.drops[MAC_RX_EMPTY_TB];
+	n->used += nb - run.tb_drops;
 	n->made += run.made;
 	n->out[EDGE_SDUS] += run.nb_out;
 	for (unsigned i = 0; i < MAC_RX_DROPS; i++)

@@ -7,6 +7,27 @@
 #define SUBPDU_MIN 3     /* subheader and one byte */
 
 /*
+ * §5.4.3.1.2: "select the logical channels for each UL grant that satisfy all the following
+ * conditions: the set of allowed Subcarrier Spacing index values in allowedSCS-List, if configured,
+ * includes the Subcarrier Spacing index associated to the UL grant; and maxPUSCH-Duration, if
+ * configured, is larger than or equal to the PUSCH transmission duration associated to the UL
+ * grant; and … allowedServingCells, if configured, includes the Cell information associated to
+ * the UL grant".
+ */
+static bool
+selected(const struct mac_tx *tx, const struct mac_tx_lc *lc)
+{
+	const struct slot_tb *g = &tx->slot.tb[tx->carrier];
+
+	if (!(lc->cfg.carriers >> tx->carrier & 1) || !(lc->cfg.scs >> g->subcarrier_spacing & 1))
+		return false;
+	/* A PUSCH of n of the 14 symbols takes n × slot / 14. */
+	return lc->cfg.max_pusch_us == 0 ||
+	       (uint64_t)g->nr_of_symbols * (AP_NS_PER_MS >> g->subcarrier_spacing) <
+		       14ULL * (lc->cfg.max_pusch_us + 1) * AP_NS_PER_US;
+}
+
+/*
  * §5.4.3.1.1: "increment Bj by the product PBR × T before every instance of the LCP
  * procedure, where T is the time elapsed since Bj was last incremented; if the value of
  * Bj is greater than the bucket size (i.e. PBR × BSD): set Bj to the bucket size."
@@ -25,14 +46,15 @@ mac_lcp_begin(struct mac_tx *tx, uint64_t now_ns)
 
 		lc->Bj = (int64_t)RTE_MIN(Bj, bucket);
 		lc->blocked = false;
+		lc->selected = selected(tx, lc);
 	}
 }
 
 /* May the channel be served now? In the first round only with Bj > 0, or PBR infinity. */
 static bool
-eligible(const struct mac_tx *tx, const struct mac_tx_lc *lc, bool first_round)
+eligible(const struct mac_tx_lc *lc, bool first_round)
 {
-	if (lc->blocked || !mac_tx_lc_allowed(lc, tx->carrier))
+	if (lc->blocked || !lc->selected)
 		return false;
 	if (first_round && lc->Bj <= 0 && lc->cfg.pbr_kbytes_s)
 		return false;
@@ -61,7 +83,7 @@ choose(struct mac_tx *tx, bool first_round, bool *has_peers)
 
 		if (best && lc->cfg.priority != best->cfg.priority)
 			break;
-		if (!eligible(tx, lc, first_round))
+		if (!eligible(lc, first_round))
 			continue;
 		join_peers(tx, lc);
 		*has_peers = best != NULL;

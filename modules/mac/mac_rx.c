@@ -14,6 +14,7 @@ mac_rx_init(struct mac_rx *rx, const struct mac_rx_cfg *cfg)
 		return -EINVAL;
 	*rx = (struct mac_rx){
 		.sch = cfg->direction == L2_UPLINK ? MAC_UL_SCH : MAC_DL_SCH,
+		.rnti = cfg->rnti,
 		.ind = cfg->ind,
 		.ind_priv_size = rte_pktmbuf_priv_size(cfg->ind),
 	};
@@ -36,6 +37,23 @@ drop(struct mac_rx_run *run, enum mac_rx_drop why)
 {
 	run->made++;
 	run->drops[why]++;
+}
+
+static void
+drop_tb(struct mac_rx_run *run, enum mac_rx_drop why, struct rte_mbuf *tb)
+{
+	run->tb_drops++;
+	run->drops[why]++;
+	rte_pktmbuf_free(tb);
+}
+
+/* TX_Data.request does not say whose TB it is: then it is ours. */
+static bool
+other_rnti(const struct mac_rx *rx, struct rte_mbuf *tb)
+{
+	const uint32_t rnti = ap_ext(tb)->spare;
+
+	return rnti != 0 && rnti != rx->rnti;
 }
 
 static struct rte_mbuf *
@@ -213,8 +231,11 @@ mac_rx_tb(struct mac_rx *rx, struct rte_mbuf *tb, struct mac_rx_run *run)
 	struct cursor c = {.left = tb->pkt_len, .carrier = ap_meta(tb)->carrier};
 
 	if (unlikely(tb->pkt_len == 0)) {
-		run->drops[MAC_RX_EMPTY_TB]++;
-		rte_pktmbuf_free(tb);
+		drop_tb(run, MAC_RX_EMPTY_TB, tb);
+		return;
+	}
+	if (rx->rnti && unlikely(other_rnti(rx, tb))) {
+		drop_tb(run, MAC_RX_OTHER_RNTI, tb);
 		return;
 	}
 	rx->tbs++;

@@ -21,6 +21,7 @@
 
 struct mac_rx_cfg {
 	enum l2_direction direction;              /**< of the TBs received: l2.rx_direction */
+	uint16_t rnti;                            /**< whose TBs are taken; 0: anyone's */
 	uint32_t bearer_of_lcid[L2_LCID_MAX + 1]; /**< L2_NO_BEARER: none; [0] unused */
 	struct rte_mempool *ind;
 };
@@ -34,6 +35,7 @@ enum mac_rx_drop {
 	MAC_RX_TRUNCATED,     /**< subheader or payload ends after the TB; the rest is lost */
 	MAC_RX_RESERVED_LCID, /**< of unknown length: the rest is lost */
 	MAC_RX_OUT_FULL,      /**< more SDUs in a visit than its caller has room for */
+	MAC_RX_OTHER_RNTI,    /**< TB of another UE */
 	MAC_RX_DROPS,
 };
 
@@ -42,7 +44,8 @@ struct mac_rx_run {
 	struct rte_mbuf **out;
 	uint32_t max;
 	uint32_t nb_out;
-	uint32_t made; /**< SDUs emitted, and one for each drop but MAC_RX_EMPTY_TB */
+	uint32_t made;     /**< SDUs emitted, and one for each drop but that of whole TBs */
+	uint32_t tb_drops; /**< whole TBs among the drops */
 	uint32_t drops[MAC_RX_DROPS];
 };
 
@@ -64,6 +67,7 @@ struct mac_rx {
 
 	/* constant */
 	enum mac_sch sch;
+	uint16_t rnti;
 	uint16_t ind_priv_size;
 	struct rte_mempool *ind;
 	uint32_t bearer_of_lcid[64];

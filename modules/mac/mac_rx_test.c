@@ -459,10 +459,37 @@ random_bytes(void **state)
 	stop();
 }
 
+/* A TB says whose it is in RX_Data.indication; 0 is TX_Data.request, which does not. */
+static void
+other_ues_are_dropped(void **state)
+{
+	static const uint8_t tb[] = {4, 2, 1, 2, 0x3f};
+	static const uint16_t rnti[] = {0x4601, 0x4602, 0};
+	struct rte_mbuf *out[4];
+	struct mac_rx_run run = {.out = out, .max = 4};
+
+	(void)state;
+	start(L2_DOWNLINK);
+	rx.rnti = 0x4601;
+	for (unsigned i = 0; i < 3; i++) {
+		struct rte_mbuf *m = segment(proto, tb, sizeof(tb));
+
+		ap_ext(m)->spare = rnti[i];
+		mac_rx_tb(&rx, m, &run);
+	}
+	assert_int_equal(run.drops[MAC_RX_OTHER_RNTI], 1);
+	assert_int_equal(run.tb_drops, 1);
+	assert_int_equal(run.made, 2);
+	assert_int_equal(run.nb_out, 2);
+	rte_pktmbuf_free_bulk(out, 2);
+	stop();
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(other_ues_are_dropped),
 		cmocka_unit_test(one_segment),
 		cmocka_unit_test(splits_at_every_offset),
 		cmocka_unit_test(any_kind_of_segment),

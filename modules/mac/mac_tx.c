@@ -25,6 +25,10 @@ mac_tx_init(struct mac_tx *tx, const struct mac_tx_cfg *cfg)
 		.nb_carriers = cfg->nb_carriers,
 		.nb_lcs = cfg->nb_lcs,
 		.periodicBSR_ms = cfg->periodicBSR_ms,
+		.retxBSR_ms = cfg->retxBSR_ms,
+		.retx_ns = UINT64_MAX,
+		.phr = cfg->phr,
+		.phr_ns = cfg->phr.on ? 0 : UINT64_MAX, /* (re)configured: triggered at once */
 		.harq_processes = cfg->harq_processes,
 		.periodic_ns = UINT64_MAX,
 		.lcp_ns = UINT64_MAX, /* "Bj … initialized to zero": no time has passed at the first
@@ -41,6 +45,8 @@ mac_tx_init(struct mac_tx *tx, const struct mac_tx_cfg *cfg)
 		tx->lcs[at] = (struct mac_tx_lc){.cfg = cfg->lcs[i], .idle = true};
 		if (tx->lcs[at].cfg.carriers == 0)
 			tx->lcs[at].cfg.carriers = UINT8_MAX;
+		if (tx->lcs[at].cfg.scs == 0)
+			tx->lcs[at].cfg.scs = UINT8_MAX;
 	}
 	return 0;
 }
@@ -168,6 +174,8 @@ begin_tb(struct mac_tx *tx, uint64_t now_ns)
 		put_ces(tx, tb->end, true, &room);
 		reserve = mac_bsr_plan(tx, room, now_ns);
 		room -= reserve;
+		if (unlikely(now_ns >= tx->phr_ns))
+			mac_phr_plan(tx, room, now_ns);
 		put_ces(tx, tb->end, false, &room);
 	}
 	tb->reserved = reserve;

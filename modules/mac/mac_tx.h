@@ -33,8 +33,18 @@ struct mac_tx_lc_cfg {
 	uint8_t priority;      /**< 1 (first) .. 16 */
 	uint8_t lcg;           /**< logicalChannelGroup, 0..7 */
 	uint8_t carriers;      /**< allowedServingCells: bit i is carrier i; 0: all */
+	uint8_t scs;           /**< allowedSCS-List: bit i is numerology i; 0: all */
+	uint32_t max_pusch_us; /**< maxPUSCH-Duration, µs without its fraction; 0: any */
 	uint32_t pbr_kbytes_s; /**< prioritisedBitRate, kB/s; 0: infinity */
 	uint32_t bsd_ms;       /**< bucketSizeDuration, 1..1000 ms */
+};
+
+/** Power headroom reports of one serving cell; the values are the configuration's, not measured. */
+struct mac_tx_phr_cfg {
+	bool on;              /**< uplink only */
+	uint32_t periodic_ms; /**< phr-PeriodicTimer, 0: infinity */
+	uint32_t prohibit_ms; /**< phr-ProhibitTimer */
+	struct mac_phr value; /**< what is reported */
 };
 
 struct mac_tx_cfg {
@@ -43,8 +53,10 @@ struct mac_tx_cfg {
 	uint32_t nb_lcs;                 /**< 1..32 */
 	const struct mac_tx_lc_cfg *lcs; /**< copied */
 	uint32_t periodicBSR_ms;         /**< periodicBSR-Timer; 0: infinity */
-	uint32_t harq_processes;         /**< of each carrier, 0..32; 0: every grant is new */
-	struct rte_mempool *hdr;         /**< marks */
+	uint32_t retxBSR_ms;             /**< retxBSR-Timer; 0: infinity */
+	struct mac_tx_phr_cfg phr;
+	uint32_t harq_processes; /**< of each carrier, 0..32; 0: every grant is new */
+	struct rte_mempool *hdr; /**< marks */
 };
 
 struct mac_tx_lc {
@@ -52,6 +64,7 @@ struct mac_tx_lc {
 	int64_t Bj;      /**< µB, to lose no fraction of PBR × T; may be negative */
 	uint64_t served; /**< bytes, to share equally among equal priorities */
 	bool idle;       /**< its data ran out when it was last served */
+	bool selected;   /**< its restrictions allow the grant in hand (§5.4.3.1.2) */
 	bool blocked;    /**< gave nothing although data waits: left alone until the next TB */
 	bool had_data;   /**< data the network may know of: a regular BSR was triggered for it */
 };
@@ -96,6 +109,7 @@ struct mac_tx {
 	uint64_t tbs_padding_only; /**< no SDU and no CE but a padding BSR */
 	uint64_t bsrs;             /**< regular and periodic BSRs sent */
 	uint64_t padding_bsrs;
+	uint64_t phrs;          /**< power headroom reports sent */
 	uint64_t harq_retx;     /**< TBs sent again */
 	uint64_t harq_mismatch; /**< grants ignored: a HARQ process or TB size that cannot be */
 	struct rlc_tx_pull_stats rlc;
@@ -105,8 +119,11 @@ struct mac_tx {
 	uint32_t carrier; /**< the one in hand, then those above it remain */
 	struct slot_grant slot;
 	struct mac_tx_tb tb;
-	uint64_t lcp_ns;      /**< when Bj was last incremented */
-	uint64_t periodic_ns; /**< when the periodic BSR is due, UINT64_MAX: never */
+	uint64_t lcp_ns;          /**< when Bj was last incremented */
+	uint64_t periodic_ns;     /**< when the periodic BSR is due, UINT64_MAX: never */
+	uint64_t retx_ns;         /**< when retxBSR-Timer expires, UINT64_MAX: it does not run */
+	uint64_t phr_ns;          /**< when a PHR is due, UINT64_MAX: never */
+	uint64_t phr_prohibit_ns; /**< when phr-ProhibitTimer expires */
 	bool bsr_triggered;
 	uint32_t nb_ces;
 	struct mac_tx_ce ces[MAC_TX_CES_MAX];
@@ -120,7 +137,9 @@ struct mac_tx {
 	uint32_t nb_carriers;
 	uint32_t nb_lcs;
 	uint32_t periodicBSR_ms;
+	uint32_t retxBSR_ms;
 	uint32_t harq_processes;
+	struct mac_tx_phr_cfg phr;
 	struct rte_mempool *hdr;
 };
 
@@ -155,17 +174,20 @@ unsigned mac_tx_next(struct mac_tx *tx, struct rte_mbuf **pkts, unsigned max, ui
 
 /* --- between mac_tx.c, mac_lcp.c and mac_bsr.c ------------------------------------------------ */
 
-static inline bool
-mac_tx_lc_allowed(const struct mac_tx_lc *lc, uint32_t carrier)
-{
-	return lc->cfg.carriers >> carrier & 1;
-}
-
-/** Before every instance of the LCP procedure: Bj grows by PBR × T, up to the bucket size. */
+/**
+ * Before every instance of the LCP procedure: selects the logical channels for the grant of
+ * tx->carrier; Bj grows by PBR × T, up to the bucket size.
+ */
 void mac_lcp_begin(struct mac_tx *tx, uint64_t now_ns);
 
 /** LCP for the TB in hand. @return PDUs; fewer than `max` when the TB can take no more. */
 unsigned mac_lcp_pull(struct mac_tx *tx, struct rte_mbuf **pdus, unsigned max, uint64_t now_ns);
+
+/** The power headroom of the model changed by more than phr-Tx-PowerFactorChange. Owner's lcore. */
+void mac_phr_set(struct mac_tx *tx, const struct mac_phr *value, uint64_t now_ns);
+
+/** Adds a PHR to the queued CEs when one is triggered and `room` holds it (mac_phr.c). */
+void mac_phr_plan(struct mac_tx *tx, uint32_t room, uint64_t now_ns);
 
 /** Looks for BSR triggers and picks the format for a TB of `bytes`. @return bytes to reserve. */
 uint32_t mac_bsr_plan(struct mac_tx *tx, uint32_t bytes, uint64_t now_ns);

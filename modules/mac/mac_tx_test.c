@@ -522,6 +522,90 @@ configuration_is_checked(void **state)
 	assert_int_equal(mac_tx_init(&tx, &cfg), -EINVAL);
 }
 
+/* TS 38.321 §5.4.3.1.2: allowedSCS-List and maxPUSCH-Duration against the grant. */
+static void
+restrictions_follow_the_grant(void **state)
+{
+	struct mac_tx_lc_cfg lcs[] = {{.priority = 1, .scs = 1 << 3, .max_pusch_us = 62},
+				      {.priority = 2}};
+	struct slot_grant g = {.tb_bytes = {204}};
+	uint32_t carrier;
+	unsigned n;
+
+	(void)state;
+	start(L2_DOWNLINK, 2, lcs);
+	feed(0, 3, 100);
+	feed(1, 9, 100);
+	for (unsigned i = 0; i < 3; i++) {
+		static const struct slot_tb tb[] = {
+			{.subcarrier_spacing = 2, .nr_of_symbols = 1}, /* not in the list */
+			{.subcarrier_spacing = 3, .nr_of_symbols = 8}, /* 71 µs */
+			{.subcarrier_spacing = 3, .nr_of_symbols = 7}, /* 62.5 µs */
+		};
+
+		g.tb[0] = tb[i];
+		mac_tx_slot(&tx, &g, 0);
+		n = mac_tx_next(&tx, pkts, 64, 0, &carrier);
+		assert_int_equal(mac_tx_next(&tx, pkts + n, 64, 0, &carrier), 0);
+		assert_int_equal(n, 4);
+		assert_int_equal(ap_meta(pkts[1])->lcid, i < 2 ? 5 : 4);
+		discard(n);
+	}
+	stop(2);
+}
+
+/* A regular BSR that got lost: data waits, no grant for so long, so it is sent anew. */
+static void
+retx_bsr_timer(void **state)
+{
+	struct mac_tx_lc_cfg lcs[1] = {{.priority = 1}};
+
+	(void)state;
+	start(L2_UPLINK, 1, lcs);
+	tx.retxBSR_ms = 10;
+	feed(0, 60, 100);
+	discard(slot(300, 0, 0, 64));
+	assert_int_equal(tx.bsrs, 1);
+	discard(slot(300, 0, 9 * MS, 64)); /* the grant restarts the timer */
+	discard(slot(300, 0, 18 * MS, 64));
+	assert_int_equal(tx.bsrs, 1);
+	discard(slot(300, 0, 28 * MS, 64));
+	assert_int_equal(tx.bsrs, 2);
+	stop(1);
+}
+
+/* TS 38.321 §5.4.6: at configuration, periodically, and on a change once the prohibit timer ends.
+ */
+static void
+power_headroom_reports(void **state)
+{
+	const struct mac_phr value = {.ph = 40, .pcmax = 33}, other = {.ph = 20, .pcmax = 33};
+	struct mac_tx_lc_cfg lcs[1] = {{.priority = 1}};
+	unsigned n;
+
+	(void)state;
+	start(L2_UPLINK, 1, lcs);
+	tx.phr = (struct mac_tx_phr_cfg){true, 20, 10, value};
+	tx.phr_ns = 0;
+	n = slot(2, 0, 0, 64); /* no room */
+	discard(n);
+	assert_int_equal(tx.phrs, 0);
+	n = slot(100, 0, 1 * MS, 64);
+	assert_memory_equal(mark(n - 1)->ce, ((const uint8_t[]){0x39, 40, 33}), 3);
+	discard(n);
+	mac_phr_set(&tx, &other, 2 * MS); /* prohibited until 11 ms */
+	discard(slot(100, 0, 10 * MS, 64));
+	assert_int_equal(tx.phrs, 1);
+	n = slot(100, 0, 11 * MS, 64);
+	assert_int_equal(mark(n - 1)->ce[1], 20);
+	discard(n);
+	discard(slot(100, 0, 30 * MS, 64));
+	assert_int_equal(tx.phrs, 2);
+	discard(slot(100, 0, 31 * MS, 64)); /* periodic */
+	assert_int_equal(tx.phrs, 3);
+	stop(1);
+}
+
 /** One slot with a grant of a HARQ process on carrier 0. @return mbufs in pkts[]. */
 static unsigned
 harq_slot(uint8_t process, bool ndi, uint32_t tb_bytes, uint16_t handle)
@@ -583,6 +667,9 @@ main(void)
 		cmocka_unit_test(equal_priorities_share_equally),
 		cmocka_unit_test(silence_earns_no_share),
 		cmocka_unit_test(restricted_channels_keep_to_their_carriers),
+		cmocka_unit_test(restrictions_follow_the_grant),
+		cmocka_unit_test(retx_bsr_timer),
+		cmocka_unit_test(power_headroom_reports),
 		cmocka_unit_test(eight_bytes_carry_data),
 		cmocka_unit_test(order_survives_any_visit_size),
 		cmocka_unit_test(regular_bsr),

@@ -83,6 +83,7 @@ phy_cfg_fill(struct phy_cfg *c, const struct ap_cfg_phy *phy)
 {
 	*c = (struct phy_cfg){
 		.numerology = phy->numerology,
+		.rnti = phy->rnti,
 		.carriers = (uint8_t)phy->tb_bytes_count,
 		.cross_connect = phy->port2 != NULL,
 		.side = {{{2, 0, 0, 0, 0, 0x20}, {2, 0, 0, 0, 0, 0x10}, false},

@@ -69,6 +69,7 @@ fapi_make(struct ue *ue, struct ap_error *err)
 {
 	struct l2 *l2 = &ue->l2;
 	struct fapi_rx_cfg rx = {.carriers = (uint8_t)l2->nb_carriers,
+				 .rnti = ue->cfg->any_rnti ? 0 : ue->cfg->rnti,
 				 .slots = &l2->slots,
 				 .proto = l2->pools.proto};
 	struct ap_copier_cfg copy = ue->copy_ul_in;
@@ -100,6 +101,17 @@ fapi_make(struct ue *ue, struct ap_error *err)
 	return 0;
 }
 
+/** A list as a bit mask; an empty one restricts nothing. */
+static uint8_t
+bits(const uint8_t *list, unsigned nb)
+{
+	uint8_t mask = 0;
+
+	for (unsigned i = 0; i < nb; i++)
+		mask |= (uint8_t)(1 << list[i]);
+	return mask;
+}
+
 static int
 mac_make(struct ue *ue, struct ap_error *err)
 {
@@ -111,18 +123,30 @@ mac_make(struct ue *ue, struct ap_error *err)
 				.nb_lcs = cfg->bearers_count,
 				.lcs = lcs,
 				.harq_processes = cfg->harq.processes,
+				.periodicBSR_ms = cfg->periodic_bsr_ms,
+				.retxBSR_ms = cfg->retx_bsr_ms,
+				.phr = {.on = cfg->phr.report == AP_CFG_ON,
+					.periodic_ms = cfg->phr.periodic_ms,
+					.prohibit_ms = cfg->phr.prohibit_ms,
+					.value = {.ph = cfg->phr.ph, .pcmax = cfg->phr.pcmax}},
 				.hdr = l2->pools.hdr};
-	struct mac_rx_cfg rx = {.direction = l2->rx_direction, .ind = l2->pools.ind};
+	struct mac_rx_cfg rx = {.direction = l2->rx_direction,
+				.rnti = cfg->any_rnti ? 0 : cfg->rnti,
+				.ind = l2->pools.ind};
 
 	for (unsigned i = 0; i < cfg->bearers_count; i++) {
 		const struct ap_cfg_bearer *b = &cfg->bearers[i];
 
-		lcs[i] = (struct mac_tx_lc_cfg){.rlc = &l2->rlc_tx[i],
-						.lcid = b->lcid,
-						.priority = b->mac.priority,
-						.lcg = b->mac.lcg,
-						.pbr_kbytes_s = b->mac.pbr_kbytes_s,
-						.bsd_ms = b->mac.bsd_ms};
+		lcs[i] = (struct mac_tx_lc_cfg){
+			.rlc = &l2->rlc_tx[i],
+			.lcid = b->lcid,
+			.priority = b->mac.priority,
+			.lcg = b->mac.lcg,
+			.carriers = bits(b->mac.serving_cells, b->mac.serving_cells_count),
+			.scs = bits(b->mac.scs, b->mac.scs_count),
+			.max_pusch_us = b->mac.max_pusch_us,
+			.pbr_kbytes_s = b->mac.pbr_kbytes_s,
+			.bsd_ms = b->mac.bsd_ms};
 	}
 	for (uint32_t i = 0; i <= L2_LCID_MAX; i++)
 		rx.bearer_of_lcid[i] = L2_NO_BEARER;
