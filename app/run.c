@@ -79,6 +79,7 @@ run_until_stopped(struct ap_run *run, const struct options *o)
 
 	while (!stopping && (o->seconds <= 0 || ap_clock_ns() < end)) {
 		rte_delay_us_sleep(20000);
+		ap_run_poll(run);
 		if (!o->quiet)
 			ap_progress_line(&progress, run);
 	}

@@ -116,6 +116,8 @@ struct ap_cfg_bearer {
 		bool reorder_at_once;     /**< t-Reordering 0: expires at once */
 		bool out_of_order;        /**< outOfOrderDelivery */
 		bool status_report;       /**< statusReportRequired */
+		uint32_t count_notify;    /**< COUNT from which new keys are asked for, default
+					   * 2^32 - 2^24 */
 		uint32_t reorder_slots; /**< COUNTs the reordering buffer spans, power of 2, default
 					   the window */
 		bool integrity;         /**< integrityProtection: PDUs carry a MAC-I */

@@ -90,6 +90,7 @@ static const cyaml_schema_field_t bearer_pdcp_fields[] = {
 	CYAML_FIELD_BOOL("reorder_at_once", OPT, struct ap_cfg_bearer_pdcp, reorder_at_once),
 	CYAML_FIELD_BOOL("out_of_order", OPT, struct ap_cfg_bearer_pdcp, out_of_order),
 	CYAML_FIELD_BOOL("status_report", OPT, struct ap_cfg_bearer_pdcp, status_report),
+	CYAML_FIELD_UINT("count_notify", OPT, struct ap_cfg_bearer_pdcp, count_notify),
 	CYAML_FIELD_UINT("reorder_slots", OPT, struct ap_cfg_bearer_pdcp, reorder_slots),
 	CYAML_FIELD_BOOL("integrity", OPT, struct ap_cfg_bearer_pdcp, integrity),
 	CYAML_FIELD_END};

@@ -28,6 +28,8 @@ struct ap_role_type {
 	 * object. May be NULL. Control thread.
 	 */
 	void (*report)(const void *obj, double seconds, FILE *f, bool json);
+	/** Looks at what the workers came to, and tells people. May be NULL. Control thread. */
+	void (*poll)(void *obj);
 	/** Workers have stopped and the graphs are gone. */
 	void (*destroy)(void *obj);
 };

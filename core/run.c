@@ -217,6 +217,14 @@ movement(const struct ap_run *run)
 	return sum;
 }
 
+void
+ap_run_poll(struct ap_run *run)
+{
+	for (unsigned i = 0; i < run->nb_roles; i++)
+		if (run->roles[i].type->poll)
+			run->roles[i].type->poll(run->roles[i].obj);
+}
+
 bool
 ap_run_quiesce(struct ap_run *run, unsigned timeout_ms)
 {

@@ -53,6 +53,9 @@ struct ap_run *ap_run_create(const struct ap_config *cfg, struct ap_plan *plan,
 /** Launches the workers. @return 0 or -errno with `err` filled. */
 int ap_run_start(struct ap_run *run, struct ap_error *err);
 
+/** Has the roles look after themselves. Several times a second, while it runs. */
+void ap_run_poll(struct ap_run *run);
+
 /**
  * Roles stop making traffic; waits until nothing moves for 20 ms or `timeout_ms` is over.
  * @return true when it came to rest

@@ -197,6 +197,30 @@ report_is_bounded(void **state)
 	rx_done(&e);
 }
 
+/** In order and out of order; re-establishment of a UM DRB starts the count anew. */
+static void
+count_threshold_is_told(void **state)
+{
+	const struct pdcp_keys none = {0};
+	struct pdcp_rx e = rx_make(12, 16, false);
+
+	(void)state;
+	e.count_notify = 4;
+	e.limit = pdcp_count_limit(4);
+	for (uint32_t i = 0; i < 4; i++)
+		receive(&e, i, 12);
+	assert_int_equal(e.limit, 4);
+	receive(&e, 4, 12);
+	assert_true(e.limit == PDCP_COUNT_END);
+	receive(&e, 5, 12);
+	assert_int_equal(nb_delivered, 6);
+	pdcp_rx_reestablish(&e, PDCP_DRB_UM, &none, &sink);
+	assert_int_equal(e.limit, 4);
+	receive(&e, 7, 12);
+	assert_true(e.limit == PDCP_COUNT_END);
+	rx_done(&e);
+}
+
 /* --- transmitting ----------------------------------------------------------------------------- */
 
 static struct pdcp_tx
@@ -466,6 +490,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(report_golden),
 		cmocka_unit_test(report_is_bounded),
+		cmocka_unit_test(count_threshold_is_told),
 		cmocka_unit_test(am_sends_again_under_the_same_count),
 		cmocka_unit_test(um_numbers_anew),
 		cmocka_unit_test(timers_run_on_and_control_goes_first),

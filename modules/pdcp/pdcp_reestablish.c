@@ -153,8 +153,10 @@ pdcp_tx_reestablish(struct pdcp_tx *e, struct rlc_tx *rlc, enum pdcp_drb_mode mo
 	if (e->sec.crypto)
 		crypt(&l, &e->sec, e->sec.crypto->verify);
 	/* for UM DRBs, set TX_NEXT to the initial value */
-	if (mode == PDCP_DRB_UM)
+	if (mode == PDCP_DRB_UM) {
 		e->TX_NEXT = 0;
+		e->limit = pdcp_count_limit(e->count_notify);
+	}
 	/* apply the ciphering and integrity protection algorithms and keys provided by upper
 	 * layers */
 	e->sec.crypto = keys->crypto;

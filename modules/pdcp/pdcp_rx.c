@@ -43,6 +43,8 @@ pdcp_rx_init(struct pdcp_rx *e, const struct pdcp_rx_cfg *cfg)
 	*e = (struct pdcp_rx){
 		.format = format,
 		.configured = true,
+		.count_notify = cfg->count_notify,
+		.limit = pdcp_count_limit(cfg->count_notify),
 		.outOfOrderDelivery = cfg->outOfOrderDelivery,
 		.slot_mask = slots - 1,
 		.deadline_ns = PDCP_NO_DEADLINE,
@@ -119,7 +121,7 @@ take_in_order(struct pdcp_rx *e, struct rte_mbuf **pkts, uint16_t nb, enum pdcp_
 uint16_t
 pdcp_rx_in_order(struct pdcp_rx *e, struct rte_mbuf **pkts, uint16_t nb)
 {
-	if (!e->plain || e->RX_DELIV != e->RX_NEXT || nb > PDCP_COUNT_END - e->RX_NEXT)
+	if (!e->plain || e->RX_DELIV != e->RX_NEXT || (int64_t)(e->limit - e->RX_NEXT) < nb)
 		return 0;
 	return e->format == PDCP_DRB_18 ? take_in_order(e, pkts, nb, PDCP_DRB_18)
 					: take_in_order(e, pkts, nb, PDCP_DRB_12);
@@ -241,6 +243,8 @@ data_pdu(struct pdcp_rx *e, struct rte_mbuf *m, uint64_t RCVD_COUNT, uint64_t no
 	/* if RCVD_COUNT >= RX_NEXT: update RX_NEXT to RCVD_COUNT + 1 */
 	if (RCVD_COUNT >= e->RX_NEXT)
 		e->RX_NEXT = RCVD_COUNT + 1;
+	if (unlikely(e->RX_NEXT > e->limit))
+		e->limit = PDCP_COUNT_END;
 	/* if RCVD_COUNT = RX_DELIV: deliver all stored PDCP SDU(s) with consecutively associated
 	 * COUNT value(s) starting from COUNT = RX_DELIV; update RX_DELIV */
 	if (RCVD_COUNT == e->RX_DELIV)
@@ -452,6 +456,7 @@ pdcp_rx_reestablish(struct pdcp_rx *e, enum pdcp_drb_mode mode, const struct pdc
 			c = deliver_consecutive(e, c, sink);
 		/* set RX_NEXT and RX_DELIV to the initial value */
 		e->RX_NEXT = e->RX_DELIV = e->RX_REORD = 0;
+		e->limit = pdcp_count_limit(e->count_notify);
 	}
 	/* apply the ciphering and integrity protection algorithms and keys provided by upper layers
 	 * during the PDCP entity re-establishment procedure */

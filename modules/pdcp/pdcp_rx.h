@@ -60,6 +60,7 @@ struct pdcp_rx_cfg {
 	enum l2_direction direction;
 	const struct pdcp_crypto *crypto; /**< NULL: NEA0 and NIA0 */
 	void *keys;                       /**< of `crypto` */
+	uint32_t count_notify;            /**< COUNT from which new keys are asked for; 0: never */
 };
 
 struct pdcp_rx {
@@ -67,7 +68,9 @@ struct pdcp_rx {
 	uint64_t RX_NEXT;  /**< COUNT of the next SDU expected */
 	uint64_t RX_DELIV; /**< COUNT of the first SDU not delivered but still waited for */
 	uint64_t RX_REORD; /**< COUNT after the one that started t-Reordering */
+	uint64_t limit;    /**< count_notify until RX_NEXT is beyond, then PDCP_COUNT_END */
 	enum pdcp_format format;
+	uint32_t count_notify;
 	bool configured;
 	bool outOfOrderDelivery;
 	bool running; /**< t-Reordering is running */

@@ -25,6 +25,8 @@ pdcp_tx_init(struct pdcp_tx *e, const struct pdcp_tx_cfg *cfg)
 			  : cfg->pdcp_SN_Size == 12 ? PDCP_DRB_12
 						    : PDCP_DRB_18,
 		.configured = true,
+		.count_notify = cfg->count_notify,
+		.limit = pdcp_count_limit(cfg->count_notify),
 		.hdr = cfg->hdr,
 		.sec =
 			{
@@ -93,16 +95,26 @@ associate_counts(struct pdcp_tx *e, struct rte_mbuf **pkts, uint16_t nb, uint64_
 	return kept;
 }
 
+/** COUNT comes to `limit`. @return how many of `nb` SDUs still get one. */
+static __rte_noinline uint16_t
+near_the_end(struct pdcp_tx *e, struct rte_mbuf **pkts, uint16_t nb, uint64_t *drops)
+{
+	uint16_t left;
+
+	e->limit = PDCP_COUNT_END;
+	if (nb <= PDCP_COUNT_END - e->TX_NEXT)
+		return nb;
+	left = (uint16_t)(PDCP_COUNT_END - e->TX_NEXT);
+	drops[PDCP_TX_COUNT_END] += nb - left;
+	rte_pktmbuf_free_bulk(pkts + left, nb - left);
+	return left;
+}
+
 uint16_t
 pdcp_tx_pre_process(struct pdcp_tx *e, struct rte_mbuf **pkts, uint16_t nb, uint64_t *drops)
 {
-	if (unlikely(nb > PDCP_COUNT_END - e->TX_NEXT)) {
-		uint16_t left = (uint16_t)(PDCP_COUNT_END - e->TX_NEXT);
-
-		drops[PDCP_TX_COUNT_END] += nb - left;
-		rte_pktmbuf_free_bulk(pkts + left, nb - left);
-		nb = left;
-	}
+	if (unlikely((int64_t)(e->limit - e->TX_NEXT) < nb))
+		nb = near_the_end(e, pkts, nb, drops);
 	switch (e->format) {
 	case PDCP_DRB_18:
 		return associate_counts(e, pkts, nb, drops, PDCP_DRB_18);

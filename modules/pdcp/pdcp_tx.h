@@ -51,6 +51,7 @@ struct pdcp_tx_cfg {
 	const struct pdcp_crypto *crypto; /**< NULL: NEA0 and NIA0 */
 	void *keys;                       /**< of `crypto` */
 	struct rte_mempool *hdr;          /**< segments for headers before shared buffers */
+	uint32_t count_notify;            /**< COUNT from which new keys are asked for; 0: never */
 };
 
 struct pdcp_tx {
@@ -58,10 +59,26 @@ struct pdcp_tx {
 	uint32_t submitted; /**< PDUs given to RLC, modulo 2^32 */
 	enum pdcp_format format;
 	bool configured;
+	uint32_t count_notify;
 	struct pdcp_security sec;
 	struct rte_mempool *hdr;
+	uint64_t limit; /**< count_notify until it is reached, then PDCP_COUNT_END */
 };
 _Static_assert(sizeof(struct pdcp_tx) <= 64, "one cache line a bearer");
+
+/** @return what `limit` of either direction is while COUNT is below `count_notify`. */
+static inline uint64_t
+pdcp_count_limit(uint32_t count_notify)
+{
+	return count_notify ? count_notify : PDCP_COUNT_END;
+}
+
+/** New keys are needed before COUNT ends. */
+static inline bool
+pdcp_tx_wants_keys(const struct pdcp_tx *e)
+{
+	return e->configured && e->count_notify && e->limit == PDCP_COUNT_END;
+}
 
 /** Control thread. @return 0, or -EINVAL when `cfg` is impossible. */
 int pdcp_tx_init(struct pdcp_tx *e, const struct pdcp_tx_cfg *cfg);

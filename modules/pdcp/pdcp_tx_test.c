@@ -251,6 +251,38 @@ setup(void **state)
 	return pool && hdr ? 0 : -1;
 }
 
+/** The threshold changes nothing but what control is told; the hard stop stays. */
+static void
+count_threshold_is_told(void **state)
+{
+	struct pdcp_tx_cfg cfg = {
+		.pdcp_SN_Size = 18, .rb_identity = 1, .hdr = hdr, .count_notify = 1000};
+	uint64_t lost[PDCP_TX_DROPS] = {0};
+	struct rte_mbuf *p[4];
+	struct pdcp_tx e;
+
+	(void)state;
+	assert_int_equal(pdcp_tx_init(&e, &cfg), 0);
+	e.TX_NEXT = 996;
+	for (unsigned round = 0; round < 2; round++) {
+		assert_false(pdcp_tx_wants_keys(&e));
+		assert_int_equal(rte_pktmbuf_alloc_bulk(pool, p, 4), 0);
+		for (unsigned i = 0; i < 4; i++)
+			rte_pktmbuf_append(p[i], 20);
+		assert_int_equal(pdcp_tx_pre_process(&e, p, 4, lost), 4);
+		rte_pktmbuf_free_bulk(p, 4);
+	}
+	assert_true(pdcp_tx_wants_keys(&e));
+	assert_int_equal(e.TX_NEXT, 1004);
+	e.TX_NEXT = PDCP_COUNT_END - 1;
+	assert_int_equal(rte_pktmbuf_alloc_bulk(pool, p, 4), 0);
+	for (unsigned i = 0; i < 4; i++)
+		rte_pktmbuf_append(p[i], 20);
+	assert_int_equal(pdcp_tx_pre_process(&e, p, 4, lost), 1);
+	assert_int_equal(lost[PDCP_TX_COUNT_END], 3);
+	rte_pktmbuf_free(p[0]);
+}
+
 int
 main(void)
 {
@@ -259,6 +291,7 @@ main(void)
 		cmocka_unit_test(shared_buffers_get_a_header_segment),
 		cmocka_unit_test(no_segment_no_sn),
 		cmocka_unit_test(count_never_wraps),
+		cmocka_unit_test(count_threshold_is_told),
 		cmocka_unit_test(srb_has_a_zero_mac_i),
 		cmocka_unit_test(security_is_a_batch),
 		cmocka_unit_test(impossible_configurations),

@@ -12,6 +12,8 @@
 #include "modules/l2/l2.h"
 #include "modules/mac/mac_build.h"
 
+struct pdcp_security_key;
+
 struct ue {
 	struct l2 l2; /**< the role object of the protocol nodes */
 	const struct ap_cfg_ue *cfg;
@@ -19,6 +21,7 @@ struct ue {
 	struct ap_copier_cfg copy_ul_in;
 	struct ap_copier *copy_dl_in; /**< NULL: frames are not copied */
 	struct ap_copier_cfg copy_dl_out;
+	uint32_t keys_asked[L2_DOWNLINK + 1]; /**< control: bearers, 1 << index, tx and rx */
 };
 
 /** Plan step of the role. @return 0 or -EINVAL with `err` filled. */
@@ -27,5 +30,16 @@ int ue_plan(struct ap_plan *p, unsigned i, struct ap_error *err);
 /** Makes the entities of every bearer. @return 0 or -errno with `err` filled. */
 int ue_bearers_init(struct ue *ue, struct ap_error *err);
 void ue_bearers_fini(struct ue *ue);
+
+/**
+ * Expands the bearer's keys with the UE's algorithms.
+ * @param key_enc and key_int as in ap_cfg_security; one that the bearer does not use may be NULL
+ * @return 0 with NULL where the bearer has no security, or as pdcp_security_key_create()
+ */
+int ue_key_make(const struct ue *ue, const struct ap_cfg_bearer *b, const char *key_enc,
+		const char *key_int, struct pdcp_security_key **key);
+
+/** Says once of each direction that COUNT came to count_notify. Control thread, now and then. */
+void ue_pdcp_poll(void *obj);
 
 #endif

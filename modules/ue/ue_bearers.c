@@ -56,8 +56,9 @@ sdap_make(struct ue *ue)
 }
 
 /** @param key one direction's; NULL where the bearer has neither ciphering nor integrity. */
-static int
-key_make(const struct ue *ue, const struct ap_cfg_bearer *b, struct pdcp_security_key **key)
+int
+ue_key_make(const struct ue *ue, const struct ap_cfg_bearer *b, const char *key_enc,
+	    const char *key_int, struct pdcp_security_key **key)
 {
 	const struct ap_cfg_security *s = &ue->cfg->security;
 	struct pdcp_security_cfg cfg = {.nea = s->nea,
@@ -69,9 +70,9 @@ key_make(const struct ue *ue, const struct ap_cfg_bearer *b, struct pdcp_securit
 	if (cfg.nea == PDCP_NEA0 && cfg.nia == PDCP_NIA0)
 		return 0;
 	if (cfg.nea != PDCP_NEA0)
-		rc = ap_config_key(s->key_enc, cfg.key_enc);
+		rc = ap_config_key(key_enc, cfg.key_enc);
 	if (rc == 0 && cfg.nia != PDCP_NIA0)
-		rc = ap_config_key(s->key_int, cfg.key_int);
+		rc = ap_config_key(key_int, cfg.key_int);
 	if (rc == 0)
 		rc = pdcp_security_key_create(&cfg, key);
 	explicit_bzero(&cfg, sizeof(cfg));
@@ -104,6 +105,7 @@ bearer_tx_make(struct ue *ue, uint32_t i)
 		.sdap_hdr_len = sdap_header(b, ue->l2.tx_direction),
 		.direction = ue->l2.tx_direction,
 		.hdr = ue->l2.pools.hdr,
+		.count_notify = b->pdcp.count_notify,
 	};
 	const struct rlc_tx_cfg rlc = {
 		.mode = rlc_mode(b),
@@ -119,7 +121,7 @@ bearer_tx_make(struct ue *ue, uint32_t i)
 		       .pollByte = b->rlc.poll_byte,
 		       .maxRetxThreshold = b->rlc.max_retx_threshold},
 	};
-	int rc = key_make(ue, b, &key);
+	int rc = ue_key_make(ue, b, ue->cfg->security.key_enc, ue->cfg->security.key_int, &key);
 
 	if (rc < 0)
 		return rc;
@@ -152,11 +154,12 @@ bearer_rx_make(struct ue *ue, uint32_t i)
 		.rb_identity = (uint8_t)b->id,
 		.sdap_hdr_len = sdap_header(b, ue->l2.rx_direction),
 		.direction = ue->l2.rx_direction,
+		.count_notify = b->pdcp.count_notify,
 	};
 	int rc = rlc_rx_init(&ue->l2.rlc_rx[i], &rlc);
 
 	if (rc == 0)
-		rc = key_make(ue, b, &key);
+		rc = ue_key_make(ue, b, ue->cfg->security.key_enc, ue->cfg->security.key_int, &key);
 	if (rc < 0)
 		return rc;
 	pdcp.crypto = key ? &pdcp_multi_buffer : NULL;

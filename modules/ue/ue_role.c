@@ -268,6 +268,7 @@ static const struct ap_role_type ue = {
 	.count = ue_count,
 	.plan = ue_plan,
 	.build = ue_build,
+	.poll = ue_pdcp_poll,
 	.report = ue_report,
 	.destroy = ue_destroy,
 };

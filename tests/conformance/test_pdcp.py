@@ -5,7 +5,7 @@ import time
 
 import pytest
 from harness import deployment as d
-from harness import pdus, program, traffic, tshark
+from harness import pdus, program, security, traffic, tshark
 
 LCID = 4
 NO_SDAP = {"sdap": False}
@@ -108,6 +108,53 @@ def test_reestablishment_of_a_um_drb(stack, apart):
     left = tshark.judge_pdcp(sent(ue, 1), sn_bits=18, drb=1, sdap=False)
     assert [(p.sn, p.sdu) for p in left] == [(n, datagram(n + 1, 1000)) for n in range(6)]
     assert program.drops(ue.stop()) == {}
+
+
+def protected(count: int, packet: bytes, direction: int, key_enc: bytes, key_int: bytes) -> bytes:
+    """NEA2 and NIA2 on DRB 1, by the Python implementation."""
+    pdu = pdus.pdcp_data(count & 0x3FFFF, packet, 18)
+    pdu += security.nia(2, key_int, count, 0, direction, pdu)
+    return pdu[:3] + security.nea(2, key_enc, count, 0, direction, pdu[3:])
+
+
+def test_reestablishment_changes_keys(stack):
+    old, new = (
+        (bytes(range(n, n + 16)) for n in (0, 32)),
+        (bytes(range(n, n + 16)) for n in (64, 96)),
+    )
+    old_enc, old_int, new_enc, new_int = *old, *new
+    ue = stack(
+        bearers=[d.bearer(**NO_SDAP, pdcp={"t_reordering_ms": 3000, "integrity": True})],
+        security={"nea": 2, "nia": 2, "key_enc": old_enc.hex(), "key_int": old_int.hex()},
+    )
+    packets = [datagram(n, 1000) for n in range(6)]
+    ue.send(packets)
+    assert sent(ue, 0, 1014) == [protected(0, packets[0], 0, old_enc, old_int)]
+    assert ue.tell("/airpath/pdcp/reestablish", "ue", 1) is None, "COUNT 0 needs another key"
+    command = ("/airpath/pdcp/reestablish", "ue", 1, new_enc.hex())
+    assert ue.tell(*command) is None, "an integrity key is lacking"
+    assert ue.tell(*command, new_int.hex())["sent_again"] == 5
+    assert sent(ue, 1) == [protected(n, packets[n + 1], 0, new_enc, new_int) for n in range(5)]
+    for n, pair in enumerate(((old_enc, old_int), (new_enc, new_int))):
+        pdu = protected(0, datagram(9 + n), 1, *pair)
+        ue.modem.downlink(0, 2 + n, pdus.mac_subpdu(LCID, pdus.rlc_um(pdu, 12)))
+    assert ue.receive(1) == [datagram(10)]
+    assert program.drops(ue.stop()) == {"ue.pdcp_rx.pdcp_rx_integrity": 1}
+
+
+def test_the_end_of_count_is_announced_once(stack):
+    ue = stack(bearers=[d.bearer(**NO_SDAP, pdcp={"count_notify": 4})])
+    ue.send([datagram(n) for n in range(4)])
+    assert ue.tell("/airpath/pdcp/state", "ue", 1)["wants_keys"] == 0
+    ue.send([datagram(n) for n in range(4)])
+    wait_for(ue, wants_keys=1)
+    for n in range(6):
+        ue.modem.downlink(0, n, whole(n, datagram(n)))
+    assert len(ue.receive(6)) == 6
+    time.sleep(0.2)
+    ue.stop()
+    lines = [line for line in ue.log().splitlines() if "needs new keys" in line]
+    assert ["sender" in line for line in lines] == [True, False], lines
 
 
 def test_commands_about_no_bearer_are_refused(ue):

@@ -86,6 +86,9 @@ class Stack:
         """One telemetry command to the program. @return its answer, None when it refused."""
         return telemetry.ask(self.name, command, *params)
 
+    def log(self) -> str:
+        return self._program.log()
+
     def stop(self) -> dict:
         """@return the report of the run, its accounting checked."""
         report = self._program.stop()

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What RRC asks of a bearer, asked by telemetry:
+ *   /airpath/pdcp/status,UE,DRB        send a status report
+ *   /airpath/pdcp/recover,UE,DRB       data recovery, TS 38.323 §5.5
+ *   /airpath/pdcp/reestablish,UE,DRB[,K_UPenc[,K_UPint]]
+ *                                      re-establishment of PDCP and RLC, §5.1.2
+ *   /airpath/pdcp/state,UE,DRB         state variables
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <rte_telemetry.h>
+
+#include "core/telemetry.h"
+#include "modules/pdcp/pdcp_security.h"
+#include "modules/ue/ue_pdcp.h"
+
+static struct ap_plan_node *
+node_of(const struct ap_run *run, const struct ue *ue, const char *node)
+{
+	char name[AP_NAME_LEN];
+
+	snprintf(name, sizeof(name), "%.32s.%s", ue->cfg->name, node);
+	return ap_plan_find(run->plan, name);
+}
+
+/** Parses `UE,DRB`, and with `keys` `UE,DRB[,KEY[,KEY]]`. @return 0, -EINVAL or -ENOENT. */
+static int
+find(const struct ap_run *run, const char *params, bool keys, struct ue_bearer *b)
+{
+	char ue[40];
+	unsigned drb;
+	int end = 0;
+
+	*b = (struct ue_bearer){0};
+	if (params == NULL || sscanf(params, "%39[^,],%u%n", ue, &drb, &end) != 2)
+		return -EINVAL;
+	params += end;
+	if (keys && sscanf(params, ",%39[0-9a-fA-F]%n", b->key_enc, &end) == 1)
+		params += end;
+	if (b->key_enc[0] && sscanf(params, ",%39[0-9a-fA-F]%n", b->key_int, &end) == 1)
+		params += end;
+	if (*params != '\0')
+		return -EINVAL;
+	for (unsigned i = 0; i < run->cfg->ue_count; i++)
+		if (strcmp(run->cfg->ue[i].name, ue) == 0)
+			b->ue = ap_run_role(run, "ue", i);
+	for (uint32_t i = 0; b->ue && i < b->ue->cfg->bearers_count; i++)
+		if (b->ue->cfg->bearers[i].id == drb) {
+			b->cfg = &b->ue->cfg->bearers[i];
+			b->index = i;
+		}
+	if (b->cfg == NULL)
+		return -ENOENT;
+	b->pdcp_rx = node_of(run, b->ue, "pdcp_rx");
+	b->rlc_rx = node_of(run, b->ue, "rlc_rx");
+	b->pdcp_tx = node_of(run, b->ue, "pdcp_tx");
+	b->rlc_tx = node_of(run, b->ue, "rlc_tx");
+	b->mac_slot = node_of(run, b->ue, "mac_slot");
+	return 0;
+}
+
+static int
+tell(struct ue_bearer *b, int rc, struct rte_tel_data *d)
+{
+	if (rc < 0)
+		return rc;
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_string(d, "ue", b->ue->cfg->name);
+	rte_tel_data_add_dict_int(d, "drb", (int)b->cfg->id);
+	rte_tel_data_add_dict_u64(d, "taken_back", b->r.taken);
+	rte_tel_data_add_dict_u64(d, "sent_again", b->r.again);
+	return 0;
+}
+
+static int
+status(struct ap_run *run, const char *params, struct rte_tel_data *d)
+{
+	struct ue_bearer b;
+	int rc = find(run, params, false, &b);
+
+	return tell(&b, rc < 0 ? rc : ue_pdcp_status(&b), d);
+}
+
+static int
+recover(struct ap_run *run, const char *params, struct rte_tel_data *d)
+{
+	struct ue_bearer b;
+	int rc = find(run, params, false, &b);
+
+	return tell(&b, rc < 0 ? rc : ue_pdcp_recover(&b), d);
+}
+
+/** New keys of one direction, or the old ones again. */
+static int
+keys_make(const struct ue_bearer *b, const struct pdcp_security *old, struct pdcp_keys *keys)
+{
+	struct pdcp_security_key *key;
+	int rc;
+
+	*keys = (struct pdcp_keys){old->crypto, old->keys};
+	if (old->crypto == NULL)
+		return b->key_enc[0] ? -EINVAL : 0;
+	/* A COUNT is never used twice with a key (§5.8). */
+	if (b->key_enc[0] == '\0')
+		return ue_pdcp_mode(b) == PDCP_DRB_UM ? -EINVAL : 0;
+	rc = ue_key_make(b->ue, b->cfg, b->key_enc, b->key_int, &key);
+	keys->keys = key;
+	return rc;
+}
+
+/** The keys of one direction that are not in use any more, or never came to be. */
+static void
+keys_free(void *keys, const struct pdcp_security *used)
+{
+	if (keys != used->keys)
+		pdcp_security_key_destroy(keys);
+}
+
+static int
+reestablish(struct ap_run *run, const char *params, struct rte_tel_data *d)
+{
+	const struct pdcp_security *rx, *tx;
+	void *old_rx, *old_tx;
+	struct ue_bearer b;
+	int rc = find(run, params, true, &b);
+
+	if (rc < 0)
+		return rc;
+	rx = &b.ue->l2.pdcp_rx[b.index].sec;
+	tx = &b.ue->l2.pdcp_tx[b.index].sec;
+	old_rx = rx->keys;
+	old_tx = tx->keys;
+	rc = keys_make(&b, rx, &b.rx_keys);
+	if (rc == 0) {
+		rc = keys_make(&b, tx, &b.tx_keys);
+		if (rc == 0)
+			rc = ue_pdcp_reestablish(&b);
+		keys_free(b.rx_keys.keys, rx);
+		keys_free(b.tx_keys.keys, tx);
+		keys_free(old_rx, rx);
+		keys_free(old_tx, tx);
+	}
+	if (rc == 0)
+		b.ue->keys_asked[0] = b.ue->keys_asked[1] = 0;
+	explicit_bzero(b.key_enc, sizeof(b.key_enc));
+	explicit_bzero(b.key_int, sizeof(b.key_int));
+	return tell(&b, rc, d);
+}
+
+static bool
+wants_keys(const struct l2 *l2, uint32_t i, bool rx)
+{
+	const struct pdcp_rx *e = &l2->pdcp_rx[i];
+
+	return rx ? e->configured && e->count_notify && e->limit == PDCP_COUNT_END
+		  : pdcp_tx_wants_keys(&l2->pdcp_tx[i]);
+}
+
+void
+ue_pdcp_poll(void *obj)
+{
+	struct ue *ue = obj;
+
+	for (uint32_t i = 0; i < ue->l2.nb_bearers; i++)
+		for (unsigned rx = 0; rx <= 1; rx++) {
+			if (ue->keys_asked[rx] >> i & 1 || !wants_keys(&ue->l2, i, rx))
+				continue;
+			ue->keys_asked[rx] |= 1U << i;
+			fprintf(stderr,
+				"ue %s: DRB %u needs new keys: %s COUNT is beyond "
+				"pdcp.count_notify, "
+				"and stops at 2^32\n",
+				ue->cfg->name, ue->cfg->bearers[i].id,
+				rx ? "the receiver's" : "the sender's");
+		}
+}
+
+static int
+state(struct ap_run *run, const char *params, struct rte_tel_data *d)
+{
+	const struct pdcp_tx *tx;
+	const struct pdcp_rx *rx;
+	struct ue_bearer b;
+	int rc = find(run, params, false, &b);
+
+	if (rc < 0)
+		return rc;
+	tx = &b.ue->l2.pdcp_tx[b.index];
+	rx = &b.ue->l2.pdcp_rx[b.index];
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_u64(d, "TX_NEXT", tx->TX_NEXT);
+	rte_tel_data_add_dict_u64(d, "RX_NEXT", rx->RX_NEXT);
+	rte_tel_data_add_dict_u64(d, "RX_DELIV", rx->RX_DELIV);
+	rte_tel_data_add_dict_u64(d, "RX_REORD", rx->RX_REORD);
+	rte_tel_data_add_dict_u64(d, "reordering", rx->held);
+	rte_tel_data_add_dict_int(d, "wants_keys",
+				  wants_keys(&b.ue->l2, b.index, true) ||
+					  wants_keys(&b.ue->l2, b.index, false));
+	rte_tel_data_add_dict_u64(d, "status_reports_received", rx->status_reports);
+	return 0;
+}
+
+RTE_INIT(ue_pdcp_commands)
+{
+	ap_telemetry_add("/airpath/pdcp/status", status, "Send a PDCP status report: UE,DRB.");
+	ap_telemetry_add("/airpath/pdcp/recover", recover, "PDCP data recovery: UE,DRB.");
+	ap_telemetry_add("/airpath/pdcp/reestablish", reestablish,
+			 "Re-establish PDCP and RLC: UE,DRB[,K_UPenc[,K_UPint]].");
+	ap_telemetry_add("/airpath/pdcp/state", state, "PDCP state variables: UE,DRB.");
+}
