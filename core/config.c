@@ -140,6 +140,8 @@ static int
 bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap_cfg_bearer *b,
 	      struct ap_error *err)
 {
+	bool bounded;
+
 	DEFAULT(b->lcid, b->id + 3);
 	DEFAULT(b->sdap.ul_header, AP_CFG_ON);
 	DEFAULT(b->sdap.dl_header, AP_CFG_ON);
@@ -151,9 +153,11 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 		return -EINVAL;
 	DEFAULT(b->rlc.sn_bits, 12);
 	DEFAULT(b->rlc.t_reassembly_ms, 35);
-	/* What discardTimer drops in a row is a gap for the receiver, which takes the SN behind one
-	 * of half the SN space for an old one (TS 38.323 §5.2.1, note). */
-	DEFAULT(b->rlc.queue_sdus, b->pdcp.discard_ms && b->pdcp.sn_bits == 12 ? 1024 : 8192);
+	/* The receiver takes an SN half the SN space ahead for an old one: neither may discardTimer
+	 * drop so many in a row, nor may AM send them past one that is lost (TS 38.323 §5.2.1,
+	 * note). */
+	bounded = b->pdcp.discard_ms || b->rlc.mode == AP_RLC_AM;
+	DEFAULT(b->rlc.queue_sdus, bounded && b->pdcp.sn_bits == 12 ? 1024 : 8192);
 	DEFAULT(b->mac.priority, 8);
 	DEFAULT(b->mac.bsd_ms, 50);
 	if (b->id < 1 || b->id > 32)
@@ -172,8 +176,9 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 		BAD(AT "rlc.queue_sdus must be a power of 2 up to 1048576", WHERE);
 	if (b->pdcp.integrity && ue->security.nia == 0)
 		BAD(AT "pdcp.integrity needs the ue's security.nia, 1..3", WHERE);
-	if (b->pdcp.discard_ms && b->rlc.queue_sdus > 1U << (b->pdcp.sn_bits - 2))
-		BAD(AT "rlc.queue_sdus must be at most %u with pdcp.discard_ms and %u-bit PDCP SNs",
+	if (bounded && b->rlc.queue_sdus > 1U << (b->pdcp.sn_bits - 2))
+		BAD(AT "rlc.queue_sdus must be at most %u with pdcp.discard_ms or AM and %u-bit "
+		       "PDCP SNs",
 		    WHERE, 1U << (b->pdcp.sn_bits - 2), b->pdcp.sn_bits);
 	if (b->mac.priority > 16)
 		BAD(AT "mac.priority must be 1..16", WHERE);

@@ -96,6 +96,8 @@ test_bearers(void **state)
 	assert_problem(WITH("{id: 1, pdcp: {sn_bits: 15}}"), "bearer 1", "12 or 18");
 	assert_problem(WITH("{id: 1, pdcp: {sn_bits: 12, discard_ms: 9}, rlc: {queue_sdus: 2048}}"),
 		       "bearer 1", "queue_sdus must be at most 1024");
+	assert_problem(WITH("{id: 1, rlc: {mode: am, queue_sdus: 131072}}"), "bearer 1",
+		       "queue_sdus must be at most 65536");
 	assert_problem(WITH("{id: 1, rlc: {sn_bits: 18}}"), "bearer 1", "6 or 12");
 	assert_problem(WITH("{id: 1, rlc: {mode: am, sn_bits: 6}}"), "bearer 1", "12 or 18");
 	assert_problem(WITH("{id: 1, rlc: {mode: am, max_retx_threshold: 33}}"), "bearer 1",

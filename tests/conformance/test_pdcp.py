@@ -142,6 +142,57 @@ def test_reestablishment_changes_keys(stack):
     assert program.drops(ue.stop()) == {"ue.pdcp_rx.pdcp_rx_integrity": 1}
 
 
+def am_sdus(tb: bytes) -> list[bytes]:
+    """Complete SDUs of AMD PDUs with 18-bit SNs (TS 38.322 figure 6.2.2.4-2), SNs checked."""
+    at, found = 0, []
+    while tb[at] & 0x3F == LCID:
+        wide = tb[at] >> 6 & 1
+        length = int.from_bytes(tb[at + 1 : at + 2 + wide])
+        at += 2 + wide
+        assert tb[at] & 0xB0 == 0x80, "a whole SDU"
+        assert int.from_bytes(tb[at : at + 3]) & 0x3FFFF == len(found)
+        found.append(tb[at + 3 : at + length])
+        at += length
+    return found
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_an_am_drb_sends_again_what_is_not_confirmed(stack, apart):
+    """Re-establishment with new keys, then data recovery: COUNTs stay, RLC starts anew."""
+    old_enc, old_int, new_enc, new_int = (bytes(range(n, n + 16)) for n in range(0, 64, 16))
+    every = ("user_rx", "pdcp_tx", "rlc_tx", "mac_slot", "rlc_rx", "pdcp_rx")
+    ue = stack(
+        place={"ue.*": "one", **({f"ue.{n}": n for n in every} if apart else {})},
+        bearers=[
+            d.bearer(
+                **NO_SDAP,
+                rlc={"mode": "am", "t_poll_retransmit_ms": 10000},
+                pdcp={"t_reordering_ms": 3000, "integrity": True, "status_report": True},
+            )
+        ],
+        security={"nea": 2, "nia": 2, "key_enc": old_enc.hex(), "key_int": old_int.hex()},
+    )
+    packets = [datagram(n, 1000) for n in range(6)]
+
+    def slot(n: int, size: int) -> list[bytes]:
+        ue.modem.slot(0, n, [size])
+        (tb,) = ue.modem.collect(1)
+        return am_sdus(tb.pdu)
+
+    ue.send(packets)
+    first = [protected(n, packets[n], 0, old_enc, old_int) for n in range(3)]
+    assert slot(0, 3 * 1013 + 2) == first, "three are on the way, three wait"
+    command = ("/airpath/pdcp/reestablish", "ue", 1, new_enc.hex(), new_int.hex())
+    assert ue.tell(*command)["sent_again"] == 7
+    report = bytes(5)
+    again = [protected(n, packets[n], 0, new_enc, new_int) for n in range(6)]
+    assert slot(1, 14000) == [report, *again]
+    assert ue.tell("/airpath/pdcp/recover", "ue", 1)["sent_again"] == 8
+    assert slot(2, 14000) == [report, report, *again]
+    assert ue.tell("/airpath/pdcp/state", "ue", 1)["TX_NEXT"] == 6
+    assert program.drops(ue.stop()) == {}
+
+
 def test_the_end_of_count_is_announced_once(stack):
     ue = stack(bearers=[d.bearer(**NO_SDAP, pdcp={"count_notify": 4})])
     ue.send([datagram(n) for n in range(4)])
