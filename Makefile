@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The door to the project: every target is one script in tools/.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test bench fuzz lint clean
+.PHONY: help setup build demo test bench fuzz soak lint clean
 FUZZ_SECONDS ?= 600
+SOAK_SEEDS ?= 20000
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -24,6 +25,9 @@ bench: build ## every bench; JSON, plots and docs/benchmarks.md from them
 
 fuzz: setup ## each fuzzer for FUZZ_SECONDS (600); corpora stay in build-fuzz/corpus
 	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+soak: build ## long runs of the model tests: SOAK_SEEDS seeds (20000) each
+	@tools/soak.sh $(SOAK_SEEDS)
 
 lint: setup ## gcc and clang with -Werror, ruff, licence lines, file lengths
 	@tools/lint.sh

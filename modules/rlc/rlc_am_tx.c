@@ -56,6 +56,7 @@ rlc_am_tx_init(struct rlc_tx *e, const struct rlc_am_cfg *cfg)
 	for (uint32_t i = 1; i < MORE_RANGES - 1; i++)
 		am->more[i].more = i + 1;
 	am->more_free = 1;
+	am->poll_ack = UINT32_MAX;
 	return rlc_am_link_init(&am->link);
 }
 
@@ -100,6 +101,7 @@ state_reset(struct rlc_tx *e)
 	am->PDU_WITHOUT_POLL = am->BYTE_WITHOUT_POLL = 0;
 	am->acked_to = am->retx_from = 0;
 	am->so = am->left = 0;
+	am->poll_ack = UINT32_MAX;
 	am->poll_due = am->prohibited = am->max_retx = false;
 	am->poll_deadline_ns = am->prohibit_ns = 0;
 	atomic_store_explicit(&e->retained, 0, memory_order_release);
