@@ -73,6 +73,14 @@ mac_build_start(struct mac_build *b, struct rte_mbuf *m, struct mac_build_run *r
 	return MAC_BUILD_OK;
 }
 
+/* Called last, so that without HARQ nothing is saved across it. */
+static __rte_noinline bool
+keep(struct mac_build *b, struct rte_mbuf *m)
+{
+	mac_harq_keep(b->harq, m);
+	return true;
+}
+
 /* The fragment at b->head is complete. @return false when this visit can emit no more. */
 bool
 mac_build_emit(struct mac_build *b, struct mac_build_run *run)
@@ -101,12 +109,10 @@ mac_build_emit(struct mac_build *b, struct mac_build_run *run)
 	b->open_bytes = 0;
 	b->segs = 0;
 	b->head = NULL;
-	if (unlikely(b->harq != NULL))
-		mac_harq_keep(b->harq, m);
 	run->made++;
 	if (likely(run->nb_out < run->max)) {
 		run->out[run->nb_out++] = m;
-		return true;
+		return likely(b->harq == NULL) || keep(b, m);
 	}
 	run->why = MAC_BUILD_OUT_FULL;
 	run->drops[MAC_BUILD_OUT_FULL]++;
