@@ -10,7 +10,7 @@ from harness import program
 from harness.netns import Net
 from harness.program import Airpath
 
-PACKETS = 4000
+PACKETS = 1500
 HARQ = {"processes": 16, "max_tx": 4}
 EXPECTED = {"soft_loss", "harq_repeat"}  # what HARQ makes good
 
@@ -32,7 +32,7 @@ def run(
         place=[{"node": node, "lcore": lcore} for node, lcore in place.items()],
     )
     airpath = Airpath(net, net.add("m"), file)
-    time.sleep(2)  # the last half of it to drain
+    time.sleep(3)  # most of it to drain
     return airpath.stop()
 
 
