@@ -97,6 +97,7 @@ row_write(struct bench_result *res, const struct loop_options *o, const struct l
 	bench_int(res, "duplicated", (int64_t)r->max.duplicated);
 	bench_int(res, "reordered", (int64_t)r->max.reordered);
 	bench_int(res, "tb_lost", (int64_t)r->max.tb_lost);
+	bench_int(res, "rlc_retx", (int64_t)r->max.rlc_retx);
 	bench_int(res, "slots_missed", (int64_t)r->max.slots_missed);
 	bench_str(res, "phy", "emulator in process, copies every TB");
 	bench_bool(res, "balanced", r->balanced);

@@ -14,6 +14,7 @@
 #include "modules/mac/mac_tx.h"
 #include "modules/phy/phy.h"
 #include "modules/port/port_node.h"
+#include "modules/rlc/rlc_tx.h"
 #include "modules/ue/ue.h"
 
 #define WINDOW_MS 20
@@ -254,6 +255,19 @@ delays(const struct ap_hist *before, struct ap_hist *after, struct loop_trial *t
 	t->delay_us_max = (double)ap_hist_percentile(after, 100) / 1e3;
 }
 
+static uint64_t
+rlc_retx(const struct loop *l)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < l->ue->l2.nb_bearers; i++) {
+		const struct rlc_am_tx_counters *c = rlc_tx_am_counters(&l->ue->l2.rlc_tx[i]);
+
+		sum += c ? c->retx : 0;
+	}
+	return sum;
+}
+
 int
 loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t)
 {
@@ -262,6 +276,7 @@ loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t)
 	struct gen_rate rate = {pps > 0 ? GEN_RATE_PPS : GEN_RATE_MAX, pps};
 	uint64_t start, end, missed = l->ue->l2.mac_tx->slots_missed;
 	uint64_t tb_lost = l->phy->path[0].stats.tb_lost;
+	const uint64_t retx = rlc_retx(l);
 	struct gen_stats first, last;
 	unsigned n = 0;
 	int rc = 0;
@@ -291,6 +306,7 @@ loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t)
 	delays(&before, &after, t);
 	t->slots_missed = l->ue->l2.mac_tx->slots_missed - missed;
 	t->tb_lost = l->phy->path[0].stats.tb_lost - tb_lost;
+	t->rlc_retx = rlc_retx(l) - retx;
 	if (rc < 0)
 		fprintf(stderr, "an lcore did not come by for %d s: is the machine overloaded?\n",
 			AP_WORKER_RUN_S);

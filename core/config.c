@@ -146,7 +146,7 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 	DEFAULT(b->sdap.ul_header, AP_CFG_ON);
 	DEFAULT(b->sdap.dl_header, AP_CFG_ON);
 	DEFAULT(b->pdcp.sn_bits, 18);
-	DEFAULT(b->pdcp.t_reordering_ms, 40);
+	DEFAULT(b->pdcp.t_reordering_ms, b->rlc.mode == AP_RLC_AM ? 200 : 40);
 	DEFAULT(b->pdcp.reorder_slots, 131072);
 	DEFAULT(b->pdcp.count_notify, UINT32_MAX - (1U << 24) + 1);
 	if (bearer_am_finish(cfg, ue, b, err) < 0)

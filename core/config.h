@@ -112,7 +112,7 @@ struct ap_cfg_bearer {
 	struct ap_cfg_bearer_pdcp {
 		uint8_t sn_bits;          /**< 12 or 18, default 18 */
 		uint32_t discard_ms;      /**< discardTimer, 0: infinity */
-		uint32_t t_reordering_ms; /**< default 40 */
+		uint32_t t_reordering_ms; /**< default 40, with RLC AM 200 */
 		bool reorder_at_once;     /**< t-Reordering 0: expires at once */
 		bool out_of_order;        /**< outOfOrderDelivery */
 		bool status_report;       /**< statusReportRequired */

@@ -60,6 +60,28 @@ prepend_in_headroom(void **state)
 	assert_pool_full(pool);
 }
 
+/* The second holder promises to leave a buffer under way alone: its headroom may be used. */
+static void
+prepend_to_a_retained_buffer(void **state)
+{
+	struct rte_mbuf *m = chain(1), *was = m;
+
+	(void)state;
+	rte_mbuf_refcnt_set(m, 2);
+	ap_meta(m)->flags |= AP_M_RETAINED;
+	memcpy(ap_pkt_prepend(&m, 2, tiny), "ab", 2);
+	assert_ptr_equal(m, was);
+	ap_meta(m)->flags &= (uint8_t)~AP_M_RETAINED;
+	memcpy(ap_pkt_prepend(&m, 1, tiny), "c", 1);
+	assert_ptr_not_equal(m, was); /* shared as any other */
+	expect(m, "cab0123");
+	rte_pktmbuf_free(m);
+	assert_int_equal(rte_mbuf_refcnt_read(was), 1);
+	rte_pktmbuf_free_seg(was);
+	assert_pool_full(pool);
+	assert_pool_full(tiny);
+}
+
 static void
 prepend_before_shared_buffer(void **state)
 {
@@ -179,6 +201,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(prepend_in_headroom),
+		cmocka_unit_test(prepend_to_a_retained_buffer),
 		cmocka_unit_test(prepend_before_shared_buffer),
 		cmocka_unit_test(prepend_without_a_segment_leaves_the_packet),
 		cmocka_unit_test(strip_frees_emptied_segments),

@@ -100,6 +100,13 @@ rlc_tx_taken(const struct rlc_tx *e)
 /** Pull side: PDUs that wait to be sent, at least. */
 uint64_t rlc_tx_unsent(const struct rlc_tx *e);
 
+/** What an AM entity did; NULL unless AM. Any thread, while the entity exists. */
+static inline const struct rlc_am_tx_counters *
+rlc_tx_am_counters(const struct rlc_tx *e)
+{
+	return e->am ? &e->am->counters : NULL;
+}
+
 /** For rlc_rx_cfg.am of the same entity; NULL unless AM. Control thread. */
 static inline struct rlc_am_link *
 rlc_tx_am_link(struct rlc_tx *e)
