@@ -66,6 +66,9 @@ row_write(struct bench_result *res, const struct loop_options *o, const struct l
 	bench_int(res, "size", r->size);
 	bench_str(res, "profile", r->profile->name);
 	bench_str(res, "copier", r->copier);
+	bench_str(res, "rlc", r->rlc == AP_RLC_AM ? "am" : r->rlc == AP_RLC_UM ? "um" : "tm");
+	bench_int(res, "nea", r->nea);
+	bench_int(res, "nia", r->nia);
 	bench_int(res, "lcores", r->lcores);
 	bench_num(res, "paper_gbps", paper_gbps, 2);
 	bench_num(res, "gbps", r->max.gbps, 2);
@@ -79,6 +82,8 @@ row_write(struct bench_result *res, const struct loop_options *o, const struct l
 	bench_num(res, "delay_us_p50_at_80", r->at80.delay_us_p50, 0);
 	bench_int(res, "lost", (int64_t)(r->max.lost + r->at80.lost));
 	bench_int(res, "corrupted", (int64_t)(r->max.corrupted + r->at80.corrupted));
+	bench_int(res, "tb_lost", (int64_t)(r->max.tb_lost + r->at80.tb_lost));
+	bench_int(res, "rlc_retx", (int64_t)(r->max.rlc_retx + r->at80.rlc_retx));
 	bench_int(res, "windows_clean", r->max.windows_clean);
 	bench_int(res, "windows", r->max.windows);
 	bench_str(res, "limit", r->max.busy_percent < 90 ? "generator" : "device");
@@ -96,8 +101,6 @@ row_write(struct bench_result *res, const struct loop_options *o, const struct l
 	bench_num(res, "delay_us_max_at_80", r->at80.delay_us_max, 0);
 	bench_int(res, "duplicated", (int64_t)r->max.duplicated);
 	bench_int(res, "reordered", (int64_t)r->max.reordered);
-	bench_int(res, "tb_lost", (int64_t)r->max.tb_lost);
-	bench_int(res, "rlc_retx", (int64_t)r->max.rlc_retx);
 	bench_int(res, "slots_missed", (int64_t)r->max.slots_missed);
 	bench_str(res, "phy", "emulator in process, copies every TB");
 	bench_bool(res, "balanced", r->balanced);
@@ -134,6 +137,9 @@ row_run(const struct loop_options *o, struct loop_row *r, struct bench_result *r
 	rc = loop_row_measure(o, r, &d);
 	r->lcores = loop_lcores(d.loop);
 	snprintf(r->copier, sizeof(r->copier), "%s", loop_copier(d.loop));
+	r->rlc = d.cfg->ue[0].bearers[0].rlc.mode;
+	r->nea = d.cfg->ue[0].security.nea;
+	r->nia = d.cfg->ue[0].bearers[0].pdcp.integrity ? d.cfg->ue[0].security.nia : 0;
 	r->framing = ap_config_port(d.cfg, d.cfg->ue[0].user_port)->framing == AP_FRAMING_IP
 			     ? "ip"
 			     : "ethernet";
@@ -152,7 +158,7 @@ row_valid(const struct loop_options *o, const struct loop_row *r)
 	bool lossless = r->max.lost == 0 && r->at80.lost == 0;
 
 	return r->balanced && r->max.corrupted == 0 && r->at80.corrupted == 0 && r->max.sent > 0 &&
-	       (lossless || o->phy_loss > 0);
+	       (lossless || (o->phy_loss > 0 && r->rlc != AP_RLC_AM));
 }
 
 static int
@@ -224,6 +230,9 @@ bench_ue_loopback(int argc, char **argv)
 		{"steps", BENCH_OPT_UINT, &o.steps,
 		 "also rows at so many rates rising to the highest"},
 		{"phy-loss", BENCH_OPT_NUM, &o.phy_loss, "share of TBs the PHY loses"},
+		{"rlc", BENCH_OPT_STR, &o.rlc, "um, am or tm [the deployment's]"},
+		{"nea", BENCH_OPT_UINT, &o.nea, "ciphering, 0..3 [the deployment's]"},
+		{"nia", BENCH_OPT_UINT, &o.nia, "integrity protection, 0..3 [the deployment's]"},
 		{"nodes", BENCH_OPT_FLAG, &o.nodes, "also print cycles per node"},
 		{0},
 	};

@@ -19,6 +19,68 @@
 #define SUBPDU_BYTES 8  /* SDAP 1, PDCP 3, RLC 1, MAC 3 */
 #define BACK_OFF 0.95
 #define BACK_OFF_TRIES 16
+/** Keys that nobody else uses; what they are does not change what they cost. */
+#define KEY_ENC "2bd6459f82c5b300952c49104881ff48"
+#define KEY_INT "c736c6aab22bffefb3c6b96bc5a7a3a1"
+
+static char *
+key_or(char *own, const char *usual)
+{
+	char *key = own ? own : strdup(usual);
+
+	if (key == NULL)
+		abort();
+	return key;
+}
+
+static int
+secure(struct ap_config *cfg, unsigned nea, unsigned nia, struct ap_error *err)
+{
+	struct ap_cfg_security *s = &cfg->ue[0].security;
+
+	if (nea > 3 || nia > 3)
+		return ap_error_set(err, "--nea and --nia take 0..3");
+	if (nea) {
+		s->nea = (uint8_t)nea;
+		s->key_enc = key_or(s->key_enc, KEY_ENC);
+	}
+	if (nia) {
+		s->nia = (uint8_t)nia;
+		s->key_int = key_or(s->key_int, KEY_INT);
+	}
+	for (unsigned i = 0; i < cfg->ue[0].bearers_count && nia; i++)
+		cfg->ue[0].bearers[i].pdcp.integrity = true;
+	return 0;
+}
+
+/** RLC settings that suit the rates of a bench: the window must hold what is under way. */
+static int
+rlc_mode(struct ap_config *cfg, const char *name, struct ap_error *err)
+{
+	for (unsigned i = 0; i < cfg->ue[0].bearers_count; i++) {
+		struct ap_cfg_bearer_rlc *r = &cfg->ue[0].bearers[i].rlc;
+
+		if (strcmp(name, "am") == 0)
+			*r = (struct ap_cfg_bearer_rlc){.mode = AP_RLC_AM,
+							.sn_bits = 18,
+							.queue_sdus = r->queue_sdus,
+							.t_reassembly_ms = 5,
+							.t_poll_retransmit_ms = 10,
+							.t_status_prohibit_ms = 1,
+							.poll_pdu = 256,
+							.max_retx_threshold = 32};
+		else if (strcmp(name, "um") == 0 || strcmp(name, "tm") == 0)
+			*r = (struct ap_cfg_bearer_rlc){.mode = name[0] == 'u' ? AP_RLC_UM
+									       : AP_RLC_TM,
+							.sn_bits = 12,
+							.queue_sdus = r->queue_sdus,
+							.t_reassembly_ms = 35};
+		else
+			return ap_error_set(err, "--rlc takes um, am or tm, not '%s'", name);
+	}
+	return 0;
+}
+
 struct ap_config *
 loop_row_config(const struct loop_options *o, const struct loop_row *r, struct ap_error *err)
 {
@@ -38,6 +100,10 @@ loop_row_config(const struct loop_options *o, const struct loop_row *r, struct a
 	cfg->phy[0].tb_loss = o->phy_loss > 0 ? o->phy_loss : cfg->phy[0].tb_loss;
 	if (o->numerology)
 		cfg->phy[0].numerology = (uint8_t)RTE_MIN(atoi(o->numerology), 4);
+	if (secure(cfg, o->nea, o->nia, err) < 0 || (o->rlc && rlc_mode(cfg, o->rlc, err) < 0)) {
+		ap_config_free(cfg);
+		return NULL;
+	}
 	free(cfg->gen[0].sizes);
 	cfg->gen[0].sizes = malloc(sizeof(uint32_t));
 	if (cfg->gen[0].sizes == NULL)

@@ -29,6 +29,9 @@ struct loop_options {
 	double rate_mpps; /**< 0: search */
 	unsigned steps;   /**< rows at rates rising to the one found */
 	double phy_loss;
+	const char *rlc; /**< um, am or tm; NULL: the deployment's */
+	unsigned nea;    /**< 0..3 */
+	unsigned nia;    /**< 0..3 */
 	bool nodes;
 };
 
@@ -40,6 +43,8 @@ struct loop_row {
 	unsigned lcores;
 	char copier[96];
 	const char *framing;
+	enum ap_cfg_rlc_mode rlc; /**< of the first bearer */
+	uint8_t nea, nia;
 	enum ap_cfg_copy copy;
 	enum ap_cfg_strategy strategy;
 	struct loop_trial max, at80;

@@ -2,6 +2,7 @@
 """Two kernel hosts joined only through the UE stacks: the traffic people know."""
 
 import pytest
+from harness import deployment as d
 from harness import program, traffic
 from harness.hosts import V4_A, V4_B, V6_A, V6_B, make_hosts
 
@@ -48,3 +49,21 @@ def test_both_directions_at_once(net, tmp_path):
     sent, answered = traffic.ping(net, hosts.a, V6_B, size=1000, count=100)
     assert answered == sent
     assert program.drops(hosts.airpath.stop()) == {}
+
+
+@pytest.mark.parametrize("sn_bits", [12, 18])
+def test_tcp_sees_no_loss_over_acknowledged_mode(net, tmp_path, sn_bits):
+    bearers = [d.bearer(rlc={"mode": "am", "sn_bits": sn_bits, "queue_sdus": 8192})]
+    hosts = make_hosts(net, tmp_path, bearers=bearers, tb_loss=0.05, seed=11)
+
+    sent, answered = traffic.ping(net, hosts.a, V4_B, size=MTU - V4_HEADERS, count=100)
+    assert answered == sent
+    for server, client, address in ((hosts.b, hosts.a, V4_B), (hosts.a, hosts.b, V6_A)):
+        sent, received = traffic.tcp_transfer(server, client, address, 4 << 20, timeout=120)
+        assert received == sent
+        assert traffic.tcp_retransmitted(net, client) == 0
+
+    report = hosts.airpath.stop()
+    lost = program.drops(report)
+    assert {k: n for k, n in lost.items() if not k.startswith("phy.")} == {}
+    assert sum(lost.values()) > 0, "a PHY that loses nothing proves nothing"

@@ -23,8 +23,17 @@ class Hosts:
     folder: Path
 
 
-def make_hosts(net: Net, folder: Path, *, preset: str = "af_packet", **phy) -> Hosts:
-    """Host A — UE a — PHY cross-connect — UE b — host B. `phy`: impairments."""
+def make_hosts(
+    net: Net,
+    folder: Path,
+    *,
+    preset: str = "af_packet",
+    bearers: list[dict] | None = None,
+    more: dict | None = None,
+    **phy,
+) -> Hosts:
+    """Host A — UE a — PHY cross-connect — UE b — host B. `more`: keys of both UEs; `phy`:
+    impairments."""
     a, middle, b = net.add("a"), net.add("m"), net.add("b")
     net.veth(a, "h0", MAC_A, middle, "pa", PORT_A)
     net.veth(b, "h0", MAC_B, middle, "pb", PORT_B)
@@ -41,7 +50,10 @@ def make_hosts(net: Net, folder: Path, *, preset: str = "af_packet", **phy) -> H
             *d.ring_pair("ue_a", "phy_a"),
             *d.ring_pair("ue_b", "phy_b"),
         ],
-        ue=[d.ue("a", "user_a", "ue_a"), d.ue("b", "user_b", "ue_b")],
+        ue=[
+            d.ue("a", "user_a", "ue_a", bearers, **(more or {})),
+            d.ue("b", "user_b", "ue_b", bearers, **(more or {})),
+        ],
         phy=[
             {
                 "name": "phy",

@@ -40,6 +40,35 @@ def rlc_um(data: bytes, sn_bits: int, si: int = SI_FULL, sn: int = 0, so: int = 
     return header + data
 
 
+def rlc_am(
+    data: bytes, sn_bits: int, sn: int, si: int = SI_FULL, so: int = 0, poll: bool = False
+) -> bytes:
+    """AMD PDU (TS 38.322 figures 6.2.2.4-1 to -4)."""
+    first = 0x80 | poll << 6 | si << 4
+    if sn_bits == 12:
+        header = struct.pack(">H", first << 8 | sn)
+    else:
+        header = bytes([first | sn >> 16]) + struct.pack(">H", sn & 0xFFFF)
+    if si in (SI_LAST, SI_MIDDLE):
+        header += struct.pack(">H", so)
+    return header + data
+
+
+def rlc_status(sn_bits: int, ack_sn: int, nacks: list[int] | None = None) -> bytes:
+    """STATUS PDU that names whole SDUs only (TS 38.322 figures 6.2.2.5-1, -2)."""
+    nacks = nacks or []
+    size = 2 if sn_bits == 12 else 3
+    pad = 16 - sn_bits if sn_bits == 12 else 24 - sn_bits  # E bits and R bits behind a NACK_SN
+    if sn_bits == 12:
+        out = bytes([ack_sn >> 8, ack_sn & 0xFF, 0x80 if nacks else 0])
+    else:
+        out = (ack_sn << 2 | (2 if nacks else 0)).to_bytes(3, "big")
+    for n, sn in enumerate(nacks):
+        e1 = 1 if n + 1 < len(nacks) else 0
+        out += (sn << pad | e1 << (pad - 1)).to_bytes(size, "big")
+    return out
+
+
 def pdcp_data(sn: int, sdu: bytes, sn_bits: int) -> bytes:
     """DRB data PDU without MAC-I (TS 38.323 figures 6.2.2.2-1, 6.2.2.3-1)."""
     if sn_bits == 12:

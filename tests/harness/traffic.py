@@ -37,6 +37,16 @@ def ping(net: Net, ns: str, address: str, *, size: int, count: int = 20) -> tupl
     return int(found[1]), int(found[2])
 
 
+def tcp_retransmitted(net: Net, ns: str) -> int:
+    """@return TCP segments the host has sent again."""
+    names, values = (
+        line.split()
+        for line in net.run(ns, ["cat", "/proc/net/snmp"]).stdout.splitlines()
+        if line.startswith("Tcp:")
+    )
+    return int(values[names.index("RetransSegs")])
+
+
 def tcp_transfer(
     server_ns: str, client_ns: str, address: str, size: int, timeout: float = 60
 ) -> tuple[str, str]:

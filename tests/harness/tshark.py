@@ -11,6 +11,8 @@ from pathlib import Path
 from harness import framing
 
 _SI_FULL, _SI_FIRST, _SI_LAST = 0, 1, 2  # TS 38.322 table 6.2.3.4-1
+# What tshark warns of although it is what a STATUS PDU is for.
+_NEWS = ("Status PDU reports NACK",)
 _WARNING = 0x00600000  # expert severities: chat, note, then these two
 _ERROR = 0x00800000
 
@@ -65,11 +67,19 @@ class StatusReport:
 
 
 @dataclass
+class Status:
+    ack_sn: int
+    nacks: list[int]
+
+
+@dataclass
 class Rlc:
     si: int
     sn: int | None  # a complete UM SDU carries none
     so: int | None
     data: bytes  # behind the RLC header
+    poll: bool = False
+    status: Status | None = None  # then the PDU is no data PDU
     sdu: bytes | None = None  # the SDU that this PDU completes
     pdcp: Pdcp | None = None
 
@@ -131,7 +141,7 @@ def _reassemble(pdus: list[MacPdu], lcid: int) -> list[tuple[MacPdu, Rlc]]:
     order. tshark does not do it: 4.0 aborts over the second UM SDU it reassembles."""
     whole, parts, at = [], [], 0
     for pdu in pdus:
-        for rlc in [s.rlc for s in pdu.subpdus if s.lcid == lcid and s.rlc]:
+        for rlc in [s.rlc for s in pdu.subpdus if s.lcid == lcid and s.rlc and not s.rlc.status]:
             if rlc.si in (_SI_FULL, _SI_FIRST):
                 parts, at = [], 0
             if (rlc.so or 0) != at:
@@ -250,8 +260,9 @@ def _problems(packet: ET.Element) -> list[str]:
         if expert.get("name") != "_ws.expert":
             continue
         severity = _number(expert, "_ws.expert.severity") or 0
-        if severity in (_WARNING, _ERROR):
-            problems.append(_show(expert, "_ws.expert.message") or "expert item")
+        message = _show(expert, "_ws.expert.message") or "expert item"
+        if severity in (_WARNING, _ERROR) and not message.startswith(_NEWS):
+            problems.append(message)
     return problems
 
 
@@ -287,12 +298,22 @@ def _subpdu(subheader: ET.Element) -> Subpdu:
 
 
 def _rlc(proto: ET.Element) -> Rlc:
-    si = _number(proto, "rlc-nr.um.si")
+    ack_sn = _number(proto, "rlc-nr.am.ack-sn")
+    if ack_sn is not None:
+        nacks = [
+            int(f.get("show", ""), 0)
+            for f in proto.iter("field")
+            if f.get("name") == "rlc-nr.am.nack-sn"
+        ]
+        return Rlc(si=-1, sn=None, so=None, data=b"", status=Status(ack_sn, nacks))
+    mode = "am" if _number(proto, "rlc-nr.am.sn") is not None else "um"
+    si = _number(proto, f"rlc-nr.{mode}.si")
     return Rlc(
         si=-1 if si is None else si,
-        sn=_number(proto, "rlc-nr.um.sn"),
-        so=_number(proto, "rlc-nr.um.so"),
-        data=_octets(proto, "rlc-nr.um.data") or b"",
+        sn=_number(proto, f"rlc-nr.{mode}.sn"),
+        so=_number(proto, f"rlc-nr.{mode}.so"),
+        data=_octets(proto, f"rlc-nr.{mode}.data") or b"",
+        poll=_number(proto, "rlc-nr.am.p") == 1,
     )
 
 
