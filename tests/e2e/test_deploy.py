@@ -65,6 +65,6 @@ def test_tap_joins_two_kernel_interfaces(net, tmp_path):
     net.run(far, ["ip", "addr", "add", "10.45.0.2/24", "dev", "airpath1"])
     net.run(far, ["ip", "link", "set", "airpath1", "up"])
     time.sleep(0.5)
-    sent, answered = traffic.ping(net, ns, "10.45.0.2", size=1000)
+    sent, answered = traffic.ping(ns, "10.45.0.2", size=1000)
     assert answered == sent
     airpath.stop()

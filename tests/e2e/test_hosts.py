@@ -15,10 +15,10 @@ def test_ping_and_tcp_without_loss(net, tmp_path, preset):
     hosts = make_hosts(net, tmp_path, preset=preset)
 
     for size in (56, MTU - V4_HEADERS):
-        sent, answered = traffic.ping(net, hosts.a, V4_B, size=size)
+        sent, answered = traffic.ping(hosts.a, V4_B, size=size)
         assert answered == sent, f"IPv4, {size} B"
     for size in (56, MTU - V6_HEADERS):
-        sent, answered = traffic.ping(net, hosts.b, V6_A, size=size)
+        sent, answered = traffic.ping(hosts.b, V6_A, size=size)
         assert answered == sent, f"IPv6, {size} B"
     for server, client, address in ((hosts.b, hosts.a, V4_B), (hosts.a, hosts.b, V6_A)):
         sent, received = traffic.tcp_transfer(server, client, address, 4 << 20)
@@ -32,7 +32,7 @@ def test_ping_and_tcp_without_loss(net, tmp_path, preset):
 def test_tcp_completes_over_one_percent_tb_loss(net, tmp_path):
     hosts = make_hosts(net, tmp_path, tb_loss=0.01, seed=7)
 
-    traffic.ping(net, hosts.a, V4_B, size=56)  # some may be lost
+    traffic.ping(hosts.a, V4_B, size=56)  # some may be lost
     for server, client, address in ((hosts.b, hosts.a, V4_B), (hosts.a, hosts.b, V6_A)):
         sent, received = traffic.tcp_transfer(server, client, address, 2 << 20, timeout=120)
         assert received == sent
@@ -44,9 +44,9 @@ def test_tcp_completes_over_one_percent_tb_loss(net, tmp_path):
 
 def test_both_directions_at_once(net, tmp_path):
     hosts = make_hosts(net, tmp_path)
-    sent, answered = traffic.ping(net, hosts.b, V4_A, size=1000, count=100)
+    sent, answered = traffic.ping(hosts.b, V4_A, size=1000, count=100)
     assert answered == sent
-    sent, answered = traffic.ping(net, hosts.a, V6_B, size=1000, count=100)
+    sent, answered = traffic.ping(hosts.a, V6_B, size=1000, count=100)
     assert answered == sent
     assert program.drops(hosts.airpath.stop()) == {}
 
@@ -56,7 +56,7 @@ def test_tcp_sees_no_loss_over_acknowledged_mode(net, tmp_path, sn_bits):
     bearers = [d.bearer(rlc={"mode": "am", "sn_bits": sn_bits, "queue_sdus": 8192})]
     hosts = make_hosts(net, tmp_path, bearers=bearers, tb_loss=0.05, seed=11)
 
-    sent, answered = traffic.ping(net, hosts.a, V4_B, size=MTU - V4_HEADERS, count=100)
+    sent, answered = traffic.ping(hosts.a, V4_B, size=MTU - V4_HEADERS, count=100)
     assert answered == sent
     for server, client, address in ((hosts.b, hosts.a, V4_B), (hosts.a, hosts.b, V6_A)):
         sent, received = traffic.tcp_transfer(server, client, address, 4 << 20, timeout=120)

@@ -30,7 +30,7 @@ def capture(net, folder):
     dump = net.popen(a, ["tcpdump", "-q", "-U", "--immediate-mode", "-i", "h0", "-w", file, only])
     time.sleep(0.5)
     for address, size in ((V4_B, 56), (V4_B, 1472), (V6_B, 56), (V6_B, 1452)):
-        traffic.ping(net, a, address, size=size, count=5)
+        traffic.ping(a, address, size=size, count=5)
     traffic.tcp_transfer(b, a, V4_B, 300_000)
     traffic.tcp_transfer(b, a, V6_B, 300_000)
     time.sleep(0.5)
