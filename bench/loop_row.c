@@ -19,6 +19,8 @@
 #define SUBPDU_BYTES 8  /* SDAP 1, PDCP 3, RLC 1, MAC 3 */
 #define BACK_OFF 0.95
 #define BACK_OFF_TRIES 16
+#define AM_SDUS 65536U
+
 /** Keys that nobody else uses; what they are does not change what they cost. */
 #define KEY_ENC "2bd6459f82c5b300952c49104881ff48"
 #define KEY_INT "c736c6aab22bffefb3c6b96bc5a7a3a1"
@@ -53,7 +55,10 @@ secure(struct ap_config *cfg, unsigned nea, unsigned nia, struct ap_error *err)
 	return 0;
 }
 
-/** RLC settings that suit the rates of a bench: the window must hold what is under way. */
+/**
+ * RLC settings that suit the rates of a bench: queue and window hold what is under way, and the
+ * user port takes what PDCP delivers at once when a gap closes.
+ */
 static int
 rlc_mode(struct ap_config *cfg, const char *name, struct ap_error *err)
 {
@@ -63,7 +68,7 @@ rlc_mode(struct ap_config *cfg, const char *name, struct ap_error *err)
 		if (strcmp(name, "am") == 0)
 			*r = (struct ap_cfg_bearer_rlc){.mode = AP_RLC_AM,
 							.sn_bits = 18,
-							.queue_sdus = r->queue_sdus,
+							.queue_sdus = AM_SDUS,
 							.t_reassembly_ms = 5,
 							.t_poll_retransmit_ms = 10,
 							.t_status_prohibit_ms = 1,
@@ -78,6 +83,8 @@ rlc_mode(struct ap_config *cfg, const char *name, struct ap_error *err)
 		else
 			return ap_error_set(err, "--rlc takes um, am or tm, not '%s'", name);
 	}
+	for (unsigned i = 0; i < cfg->ports_count && strcmp(name, "am") == 0; i++)
+		cfg->ports[i].ring_size = RTE_MAX(cfg->ports[i].ring_size, AM_SDUS);
 	return 0;
 }
 

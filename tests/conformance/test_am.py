@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Acknowledged mode as tshark and a hand-written peer see it: SNs, polls, STATUS, segments."""
 
+import time
+
 import pytest
 from harness import deployment as d
 from harness import pdus, program, tshark
@@ -10,25 +12,29 @@ LCID = 4
 
 
 def bearer(sn_bits: int, **rlc) -> dict:
-    return d.bearer(sdap=False, pdcp={"sn_bits": 18}, rlc={"mode": "am", "sn_bits": sn_bits, **rlc})
+    pdcp = {"sn_bits": 18, "t_reordering_ms": 3000}
+    return d.bearer(sdap=False, pdcp=pdcp, rlc={"mode": "am", "sn_bits": sn_bits, **rlc})
 
 
 class Link:
-    """Grants slot by slot and keeps what the UE sent."""
+    """Grants slot by slot."""
 
     def __init__(self, ue, sn_bits: int):
-        self.ue, self.sn_bits, self.slot, self.tbs = ue, sn_bits, 0, []
+        self.ue, self.sn_bits, self.slot = ue, sn_bits, 0
 
-    def grant(self, size: int) -> list[tshark.Rlc]:
-        """@return the RLC PDUs of the TB, judged; no PDU of it draws a warning."""
-        self.ue.modem.slot(self.slot // 20, self.slot % 20, [size])
-        self.slot += 1
-        (tb,) = self.ue.modem.collect(1)
-        self.tbs.append(tb.pdu)
+    def grant(self, size: int, slots: int = 1) -> list[tshark.Rlc]:
+        """@return the RLC PDUs of as many TBs; none of them draws a warning."""
+        tbs = []
+        for _ in range(slots):
+            self.ue.modem.slot(self.slot // 20, self.slot % 20, [size])
+            self.slot += 1
+            tbs += self.ue.modem.collect(1)
         mode = f"AM, SN Len={self.sn_bits}"
-        (pdu,) = tshark.judge_mac([tb.pdu], [tshark.Bearer(LCID, 1, mode)])
-        assert pdu.problems == []
-        return [s.rlc for s in pdu.subpdus if s.lcid == LCID]
+        found = tshark.judge_mac([t.pdu for t in tbs], [tshark.Bearer(LCID, 1, mode)])
+        # What a segment continues may have been judged before.
+        problems = [p for pdu in found for p in pdu.problems if not p.startswith("segment at")]
+        assert problems == []
+        return [s.rlc for pdu in found for s in pdu.subpdus if s.lcid == LCID]
 
     def down(self, pdu: bytes) -> None:
         self.ue.modem.downlink(0, self.slot % 20, pdus.mac_subpdu(LCID, pdu) + pdus.mac_padding(2))
@@ -91,11 +97,12 @@ def test_a_poll_is_answered_with_what_is_missing(stack, sn_bits):
         data = pdus.pdcp_data(n, packets[n], 18)
         link.down(pdus.rlc_am(data, sn_bits, n, poll=n == 4))
     assert ue.receive(2) == packets[:2]
-    statuses = [r.status for _ in range(20) for r in link.grant(200) if r.status]
+    time.sleep(0.1)  # t-Reassembly runs first: the poll is ahead of what is complete
+    statuses = [r.status for r in link.grant(200, slots=20) if r.status]
     assert statuses[0] == tshark.Status(5, [2])
     link.down(pdus.rlc_am(pdus.pdcp_data(2, packets[2], 18), sn_bits, 2, poll=True))
     assert ue.receive(3) == packets[2:]
-    statuses = [r.status for _ in range(60) for r in link.grant(200) if r.status]
+    statuses = [r.status for r in link.grant(200, slots=20) if r.status]
     assert statuses
     assert statuses[-1] == tshark.Status(5, [])
     ue.stop()
@@ -108,12 +115,14 @@ def test_what_no_peer_would_send_is_dropped_by_name(stack):
     link.grant(1000)
     for bad in (
         b"\x70\x00\x00",  # control PDU type 7
-        pdus.rlc_status(12, 9),  # acknowledges what was never sent
         b"\x00",  # ends inside its header
         pdus.rlc_am(b"", 12, 0),  # no data
+        pdus.rlc_status(12, 9),  # acknowledges what was never sent
     ):
         link.down(bad)
+    link.down(pdus.rlc_status(12, 1, [0]))
+    assert [r.sn for r in link.grant(1000) if r.data] == [0], "nothing was acknowledged yet"
     link.down(pdus.rlc_status(12, 1))
     link.grant(1000)
     lost = program.drops(ue.stop())
-    assert sum(lost.values()) == 4, lost
+    assert sum(lost.values()) == 3, lost

