@@ -499,7 +499,8 @@ want_status(uint32_t ack_sn, const struct rlc_nack *nacks, uint32_t n)
 	r->ACK_SN = ack_sn;
 	r->nb = n;
 	r->bytes = 3 + 4 * n;
-	memcpy(r->nacks, nacks, n * sizeof(*nacks));
+	for (uint32_t i = 0; i < n; i++)
+		r->nacks[i] = nacks[i];
 	rlc_am_link_publish(l, true);
 }
 

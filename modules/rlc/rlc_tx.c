@@ -219,6 +219,8 @@ rlc_tx_pull_some(struct rlc_tx *e, uint32_t *grant, uint32_t want, struct rte_mb
 		 unsigned max, uint64_t now_ns, struct rlc_tx_pull_stats *stats)
 {
 	stats->discarded += rlc_tx_slot(e, now_ns);
+	if (unlikely(atomic_load_explicit(&e->suspended, memory_order_acquire)))
+		return 0;
 	switch (e->mode) {
 	case RLC_TM:
 		return rlc_tx_pull_whole(e, grant, want, pdus, max);

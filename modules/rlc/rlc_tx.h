@@ -64,6 +64,7 @@ struct rlc_tx {
 	uint32_t bearer;
 	int32_t discard_us; /**< 0: never */
 	uint8_t lcid;
+	_Atomic bool suspended; /**< control: rw at any time; nothing is pulled */
 	struct rte_mempool *hdr;
 	struct rte_mempool *ind;
 	struct rte_mempool *frame; /**< AM: long STATUS PDUs; may be NULL */
@@ -99,6 +100,13 @@ rlc_tx_taken(const struct rlc_tx *e)
 
 /** Pull side: PDUs that wait to be sent, at least. */
 uint64_t rlc_tx_unsent(const struct rlc_tx *e);
+
+/** Nothing is sent until it is called with false. Control thread, also while lcores run. */
+static inline void
+rlc_tx_suspend(struct rlc_tx *e, bool suspended)
+{
+	atomic_store_explicit(&e->suspended, suspended, memory_order_release);
+}
 
 /** What an AM entity did; NULL unless AM. Any thread, while the entity exists. */
 static inline const struct rlc_am_tx_counters *

@@ -10,6 +10,7 @@
 #include "modules/rlc/rlc_control.h"
 
 #define DRAIN_NS (2 * AP_NS_PER_S)
+#define QUIET_US 50000 /* more than a PDU takes to the peer's RLC */
 
 enum pdcp_drb_mode
 ue_pdcp_mode(const struct ue_bearer *b)
@@ -140,21 +141,48 @@ ue_pdcp_status(struct ue_bearer *b)
 	return rc < 0 ? rc : b->rc ? b->rc : drained(b->pdcp_rx, 1, b->pdcp_tx);
 }
 
+/**
+ * The SNs of an AM entity begin anew at both ends, so nothing sent with old ones may come
+ * afterwards. In a network the MAC is reset with it (TS 38.331 §5.3.5.5).
+ */
+static void
+quiet(struct ue_bearer *b)
+{
+	if (ue_pdcp_mode(b) != PDCP_DRB_AM)
+		return;
+	rlc_tx_suspend(&b->ue->l2.rlc_tx[b->index], true);
+	rte_delay_us_sleep(QUIET_US);
+}
+
+static int
+resume(struct ue_bearer *b, int rc)
+{
+	rlc_tx_suspend(&b->ue->l2.rlc_tx[b->index], false);
+	return rc;
+}
+
 int
 ue_pdcp_reestablish(struct ue_bearer *b)
 {
-	int rc = rx_reestablish(b);
+	int rc;
 
+	quiet(b);
+	rc = rx_reestablish(b);
 	if (rc == 0 && b->cfg->pdcp.status_report)
 		rc = ue_pdcp_status(b);
-	return rc < 0 ? rc : tx_procedure(b);
+	return resume(b, rc < 0 ? rc : tx_procedure(b));
 }
 
 int
 ue_pdcp_recover(struct ue_bearer *b)
 {
-	int rc = b->cfg->pdcp.status_report ? ue_pdcp_status(b) : 0;
+	int rc;
 
+	quiet(b);
+	rc = b->cfg->pdcp.status_report ? ue_pdcp_status(b) : 0;
 	b->recover = true;
-	return rc < 0 ? rc : tx_procedure(b);
+	/* "to re-established or released AM RLC entity": both its sides */
+	if (rc == 0 && ue_pdcp_mode(b) == PDCP_DRB_AM)
+		rc = ap_worker_run(b->rlc_rx->inst->worker, rlc_rx_on_worker, b);
+	return resume(b, rc < 0 ? rc : tx_procedure(b));
 }
