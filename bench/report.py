@@ -3,8 +3,8 @@
 
 usage: bench/report.py [FOLDER [DOCUMENT]]   (default bench/out docs/benchmarks.md)
 
-A section stands between `<!-- bench NAME -->` and `<!-- end -->`. Where there is no JSON of that
-bench the section stays as it is.
+A section stands between `<!-- bench NAME -->` and `<!-- end -->`; its rows are those of NAME.json
+and NAME.*.json. Where there is no such file the section stays as it is.
 """
 
 import json
@@ -61,6 +61,25 @@ UE_LOOPBACK = {
 }
 
 
+UE_LOOPBACK_L2 = {
+    "rlc": "RLC",
+    "nea": "NEA",
+    "nia": "NIA",
+    "size": "size B",
+    "gbps": "Gbps",
+    "gbps_derived": "derived Gbps",
+    "cycles_per_packet": "cycles/packet",
+    "dut_busy_percent": "device busy %",
+    "delay_us_p50": "p50 µs",
+    "tb_lost": "TBs lost",
+    "rlc_retx": "RLC retransmissions",
+    "lost": "lost",
+    "corrupted": "corrupted",
+    "windows_clean": "clean windows",
+    "windows": "of",
+}
+
+
 def chosen(document: dict, columns: dict[str, str]) -> str:
     """The columns that some row has."""
     rows = document["rows"]
@@ -70,6 +89,10 @@ def chosen(document: dict, columns: dict[str, str]) -> str:
 
 def ue_loopback(document: dict) -> str:
     return chosen(document, UE_LOOPBACK)
+
+
+def ue_loopback_l2(document: dict) -> str:
+    return chosen(document, UE_LOOPBACK_L2)
 
 
 def mac_build(document: dict) -> str:
@@ -142,6 +165,7 @@ def pdcp(document: dict) -> str:
 
 WRITERS = {
     "ue-loopback": ue_loopback,
+    "ue-loopback-l2": ue_loopback_l2,
     "mac-build": mac_build,
     "port-limits": port_limits,
     "cut": cut,
@@ -155,10 +179,11 @@ def main() -> None:
 
     def fill(section: re.Match) -> str:
         name = section[1]
-        file = folder / f"{name}.json"
-        if not file.exists():
+        files = [folder / f"{name}.json", *sorted(folder.glob(f"{name}.*.json"))]
+        documents = [json.loads(f.read_text()) for f in files if f.exists()]
+        if not documents:
             return section[0]
-        document = json.loads(file.read_text())
+        document = {**documents[0], "rows": [row for d in documents for row in d["rows"]]}
         body = f"{host(document)}\n\n{WRITERS[name](document)}"
         return f"<!-- bench {name} -->\n{body}\n<!-- end -->"
 

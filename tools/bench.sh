@@ -22,18 +22,38 @@ bench() {
 	}
 }
 
+# The loopback with other RLC modes and security; NAME tells its rows apart.
+l2() {
+	file=$out/ue-loopback-l2.$1.json
+	shift
+	echo
+	echo "== airpath bench ue-loopback $*"
+	build/airpath bench ue-loopback --size 1024 --json "$file" "$@" || {
+		echo "bench ue-loopback $* FAILED"
+		status=1
+	}
+}
+
 if [ "$mode" = brief ]; then
 	bench cut --seconds 0.2
 	bench port-limits --seconds 1
 	bench mac-build --seconds 1
 	bench pdcp --sizes 1024 --seconds 0.05
 	bench ue-loopback --size 1024 --seconds 1
+	l2 am-nea2 --rlc am --nea 2 --profile zero-copy --seconds 1
 else
 	bench cut
 	bench port-limits
 	bench mac-build
 	bench pdcp
 	bench ue-loopback
+	l2 am --rlc am --profile zero-copy
+	for nea in 1 2 3; do
+		l2 am-nea$nea --rlc am --nea $nea --profile zero-copy
+		l2 am-nia$nea --rlc am --nia $nea --profile zero-copy
+	done
+	l2 am-nea2-nia2 --rlc am --nea 2 --nia 2 --profile zero-copy
+	l2 am-loss --rlc am --phy-loss 0.01 --profile zero-copy
 fi
 .venv/bin/python bench/plot.py $out || status=1
 [ "$mode" = brief ] || .venv/bin/python bench/report.py $out docs/benchmarks.md || status=1
