@@ -8,6 +8,7 @@
  * what was sent and delivered. A row fails when an SDU is lost or stays unacknowledged.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,10 +253,30 @@ entity_up(struct bench *b, enum rlc_sn_len bits)
 	return rlc_rx_init(&b->rx, &rx);
 }
 
+/** srsRAN Project, 1500 B; NaN where there is no figure. */
+static double
+peer_ns(const struct bench *b)
+{
+	if (b->bytes != 1500)
+		return NAN;
+	switch (b->part) {
+	case PART_TX:
+		return 479;
+	case PART_RX:
+		return b->order == IN_ORDER ? 353 : b->order == RANDOM ? NAN : 118000;
+	case PART_STATUS:
+		return 157000.0 / BATCH;
+	case PART_ALL:
+		break;
+	}
+	return NAN;
+}
+
 static void
 row(struct bench *b, enum rlc_sn_len bits, const struct harness_result *c, struct bench_result *r)
 {
 	const bool ordered = b->part == PART_RX || b->part == PART_ALL;
+	const double ns = c->median * 1e9 / (double)rte_get_tsc_hz();
 
 	bench_row(r);
 	bench_str(r, "direction", part_names[b->part]);
@@ -265,10 +286,12 @@ row(struct bench *b, enum rlc_sn_len bits, const struct harness_result *c, struc
 	bench_num(r, "cycles_per_pdu", c->median, 1);
 	bench_num(r, "cycles_min", c->min, 1);
 	bench_num(r, "cycles_max", c->max, 1);
-	bench_num(r, "ns_per_pdu", c->median * 1e9 / (double)rte_get_tsc_hz(), 1);
+	bench_num(r, "ns_per_pdu", ns, 1);
+	bench_num(r, "peer_ns", peer_ns(b), 0);
+	bench_num(r, "peer_over_ours", peer_ns(b) / ns, 1);
 	bench_num(r, "gbps", b->bytes * 8 / c->median * (double)rte_get_tsc_hz() / 1e9, 1);
 	bench_int(r, "batch", BATCH);
-	bench_num(r, "us_per_batch", c->median * BATCH * 1e6 / (double)rte_get_tsc_hz(), 1);
+	bench_num(r, "us_per_batch", ns * BATCH / 1000, 1);
 	bench_int(r, "windows_clean", c->windows_clean);
 	bench_int(r, "windows", c->windows);
 	bench_bool(r, "lossless", !b->lost);

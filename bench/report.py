@@ -163,6 +163,28 @@ def pdcp(document: dict) -> str:
     return chosen(document, PDCP)
 
 
+RLC_AM = {
+    "direction": "direction",
+    "bytes": "SDU B",
+    "order": "order",
+    "sn_bits": "SN bits",
+    "cycles_per_pdu": "cycles/PDU",
+    "gbps": "Gbps",
+    "ns_per_pdu": "ours ns",
+    "peer_ns": "srsRAN ns",
+    "peer_over_ours": "srsRAN / ours",
+    "us_per_batch": "µs a batch of 2048",
+    "cycles_min": "least",
+    "cycles_max": "most",
+    "windows_clean": "clean windows",
+    "windows": "of",
+}
+
+
+def rlc_am(document: dict) -> str:
+    return chosen(document, RLC_AM)
+
+
 WRITERS = {
     "ue-loopback": ue_loopback,
     "ue-loopback-l2": ue_loopback_l2,
@@ -170,6 +192,7 @@ WRITERS = {
     "port-limits": port_limits,
     "cut": cut,
     "pdcp": pdcp,
+    "rlc-am": rlc_am,
 }
 
 

@@ -39,6 +39,7 @@ if [ "$mode" = brief ]; then
 	bench port-limits --seconds 1
 	bench mac-build --seconds 1
 	bench pdcp --sizes 1024 --seconds 0.05
+	bench rlc-am --sizes 1024 --seconds 0.1
 	bench ue-loopback --size 1024 --seconds 1
 	l2 am-nea2 --rlc am --nea 2 --profile zero-copy --seconds 1
 else
@@ -46,6 +47,7 @@ else
 	bench port-limits
 	bench mac-build
 	bench pdcp
+	bench rlc-am
 	bench ue-loopback
 	l2 am --rlc am --profile zero-copy
 	for nea in 1 2 3; do
