@@ -177,7 +177,8 @@ mac_build_plain(struct rte_mbuf *m, uint32_t room)
 	uint32_t len = m->pkt_len;
 	uint32_t need = len + mac_subheader_len(len);
 
-	if (unlikely(ap_meta(m)->flags & ~AP_M_RETAINED || m->nb_segs != 1 || len == 0 || need >= room))
+	if (unlikely(ap_meta(m)->flags & ~AP_M_RETAINED || m->nb_segs != 1 || len == 0 ||
+		     need >= room))
 		return 0;
 	return need;
 }
