@@ -245,9 +245,14 @@ make_room(struct rlc_rx *e, uint32_t sn)
 {
 	struct rlc_am_rx *am = &e->am;
 
-	for (uint32_t i = rel(am, am->RX_Next_Highest); i-- > rel(am, sn);)
-		if (rlc_bits_get(am->partial, am->window, am->RX_Next + i))
-			return partial_drop(e, am->RX_Next + i);
+	for (uint32_t i = rel(am, am->RX_Next_Highest); i-- > rel(am, sn);) {
+		const uint32_t slot = (am->RX_Next + i) & (am->window - 1);
+
+		if (am->partial[slot / 64] == 0)
+			i -= RTE_MIN(i, slot % 64);
+		else if (rlc_bits_get(am->partial, am->window, slot))
+			return partial_drop(e, slot);
+	}
 	return 0;
 }
 
