@@ -375,6 +375,11 @@ port_finish(const struct ap_config *cfg, struct ap_cfg_port *p, struct ap_error 
 	if (p->preset == AP_PRESET_PCAP && !p->rx_file && !p->tx_file)
 		BAD("%s: port %s: preset pcap needs 'rx_file', 'tx_file' or both", cfg->path,
 		    p->name);
+	for (unsigned i = 0; i < cfg->ue_count; i++)
+		if (cfg->ue[i].user_port && strcmp(cfg->ue[i].user_port, p->name) == 0)
+			DEFAULT(p->tx_hold, 8192);
+	if (p->tx_hold > (1U << 20))
+		BAD("%s: port %s: tx_hold %u must be 0..1048576", cfg->path, p->name, p->tx_hold);
 	if (!power_of_2(p->ring_size))
 		BAD("%s: port %s: ring_size %u must be a power of 2", cfg->path, p->name,
 		    p->ring_size);

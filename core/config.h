@@ -88,6 +88,8 @@ struct ap_cfg_port {
 	enum ap_cfg_framing framing;
 	uint32_t queues;    /**< default 1 */
 	uint32_t ring_size; /**< ring: descriptors a direction, default 4096 */
+	uint32_t tx_hold;   /**< packets that wait when the device takes no more, up to 1048576;
+			       default 8192 for the user_port of a ue, else 0 */
 	uint32_t mtu;       /**< B of IP, default: the PMD's */
 	char *pool;         /**< mbufs received here; default: the role's */
 	char *mac;          /**< own address, default: the PMD's */

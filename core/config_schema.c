@@ -62,6 +62,7 @@ static const cyaml_schema_field_t port_fields[] = {
 	CYAML_FIELD_ENUM("framing", OPT | CYAML_FLAG_STRICT, struct ap_cfg_port, framing, framings,
 			 CYAML_ARRAY_LEN(framings)),
 	CYAML_FIELD_UINT("queues", OPT, struct ap_cfg_port, queues),
+	CYAML_FIELD_UINT("tx_hold", OPT, struct ap_cfg_port, tx_hold),
 	CYAML_FIELD_UINT("ring_size", OPT, struct ap_cfg_port, ring_size),
 	CYAML_FIELD_UINT("mtu", OPT, struct ap_cfg_port, mtu),
 	CYAML_FIELD_STRING_PTR("pool", PTR, struct ap_cfg_port, pool, 1, CYAML_UNLIMITED),

@@ -16,9 +16,16 @@ enum port_rx_edge {
 			  port_tx */
 };
 
-/** ap_node.priv of port_tx: how long timed packets took from entry to the port. */
+/** ap_node.priv of port_tx. */
 struct port_tx {
-	struct ap_hist delay; /**< worker: rw, control: ro */
+	/** How long timed packets took from entry to the port. Worker: rw, control: ro. */
+	struct ap_hist delay;
+	/* worker: what the port did not take yet, a ring of `hold` at most */
+	uint32_t head;
+	uint32_t tail;
+	uint32_t hold;
+	uint32_t mask;
+	struct rte_mbuf **held;
 };
 
 /** What a `copy` node copies with; NULL before its init. Its arg is a struct ap_copier_cfg. */

@@ -303,6 +303,45 @@ test_tx_full(void **state)
 	ports_free();
 }
 
+/** With tx_hold what the port does not take waits, in order, and leaves by itself. */
+static void
+test_tx_holds(void **state)
+{
+	struct rte_mbuf *got[256];
+	struct ap_node *n;
+	unsigned nb;
+
+	(void)state;
+	ports_make(AP_FRAMING_RAW, false);
+	conf_a.tx_hold = 50;
+	n = node_make("port_tx", port_a);
+	for (nb_fed = 0; nb_fed < 200; nb_fed++) {
+		fed[nb_fed] = ip_frame(0x0800, 46, 60);
+		*rte_pktmbuf_mtod(fed[nb_fed], uint8_t *) = (uint8_t)nb_fed;
+	}
+	walk();
+	assert_int_equal(n->used, 128);
+	assert_int_equal(n->type->held(n), 50);
+	assert_int_equal(dropped(n, "tx_full"), 22);
+	nb = rte_eth_rx_burst(port_b->id, 0, got, 40);
+	n->type->expire(n, 0);
+	assert_int_equal(n->used, 168);
+	assert_int_equal(n->type->held(n), 10);
+	nb += rte_eth_rx_burst(port_b->id, 0, got + nb, 256 - nb);
+	fed[nb_fed++] = ip_frame(0x0800, 46, 60);
+	*rte_pktmbuf_mtod(fed[0], uint8_t *) = 178;
+	walk();
+	assert_int_equal(n->type->held(n), 0);
+	nb += rte_eth_rx_burst(port_b->id, 0, got + nb, 256 - nb);
+	assert_int_equal(nb, 179);
+	for (unsigned i = 0; i < nb; i++)
+		assert_int_equal(*rte_pktmbuf_mtod(got[i], uint8_t *), i);
+	assert_int_equal(n->in, n->used + dropped(n, "tx_full"));
+	rte_pktmbuf_free_bulk(got, nb);
+	node_free(n);
+	ports_free();
+}
+
 /** A PMD that sends one segment gets one; what has no room or no mbuf is dropped by name. */
 static void
 test_tx_linearizes(void **state)
@@ -400,6 +439,7 @@ main(void)
 		cmocka_unit_test(test_rx_untrusted),
 		cmocka_unit_test(test_tx_ethernet),
 		cmocka_unit_test(test_tx_full),
+		cmocka_unit_test(test_tx_holds),
 		cmocka_unit_test(test_tx_linearizes),
 		cmocka_unit_test(test_init_errors),
 	};

@@ -109,6 +109,8 @@ node_make(const char *type, void *arg)
 	n->worker = &worker;
 	n->priv = rte_zmalloc(NULL, t->priv_size + 1, RTE_CACHE_LINE_SIZE);
 	n->timer.fire = fire;
+	if (worker.wheel == NULL)
+		worker.wheel = ap_wheel_create(1000, 0);
 	snprintf(n->name, sizeof(n->name), "test.%s", type);
 	instances[nb_instances++] = n;
 	snprintf(me, sizeof(me), "%u.me", ++serial);
@@ -162,6 +164,8 @@ node_free(struct ap_node *n)
 	assert_balance(n);
 	if (n->type->fini)
 		n->type->fini(n);
+	if (ap_timer_armed(&n->timer))
+		ap_timer_cancel(worker.wheel, &n->timer);
 	rte_graph_destroy(worker.graph->id);
 	rte_free(n->priv);
 	rte_free(n);

@@ -4,10 +4,13 @@
  *
  * Framing `ethernet` puts a header in front of IP packets (control frames, such as
  * port_rx's answers, have theirs). A PMD that sends one segment gets a copy of a chain.
+ * What the port does not take at once waits in a queue of ports[].tx_hold packets: PDCP delivers
+ * thousands in one visit when a gap closes.
  */
 #include <errno.h>
 #include <stdio.h>
 
+#include <rte_malloc.h>
 #include <rte_prefetch.h>
 
 #include "codec/ip.h"
@@ -17,10 +20,11 @@
 
 #define CHUNK 256
 #define AHEAD 4
-#define RETRIES 16 /**< calls in a row that send nothing before the rest is dropped */
+#define RETRIES 16       /**< calls in a row that send nothing before the rest waits */
+#define HOLD_NS 20000ULL /**< until the next try when nothing comes */
 
 enum {
-	DROP_FULL,     /**< the port took no more */
+	DROP_FULL,     /**< the port took no more and the queue was full */
 	DROP_TOO_LONG, /**< longer than the port sends */
 	DROP_NO_MBUF,  /**< no mbuf for a header or for a copy in one segment */
 	DROP_NOT_IP,   /**< framing ethernet: neither IPv4 nor IPv6 */
@@ -124,7 +128,8 @@ prepare(struct ap_node *n, const struct ap_port *p, struct rte_mbuf **in, uint16
 	}
 }
 
-static void
+/** @return how many of the burst the port took. */
+static uint16_t
 send_burst(struct ap_node *n, const struct ap_port *p, struct burst *b)
 {
 	struct port_tx *s = n->priv;
@@ -146,8 +151,58 @@ send_burst(struct ap_node *n, const struct ap_port *p, struct burst *b)
 		for (uint16_t i = 0; i < b->nb_timed && b->timed[i] < sent; i++)
 			ap_hist_record(&s->delay, now - b->enter_ns[i]);
 	}
-	if (unlikely(sent < b->nb_pkts))
-		ap_drop_bulk(n, DROP_FULL, b->pkts + sent, b->nb_pkts - sent);
+	return sent;
+}
+
+/** Puts packets at the end of the queue, and drops what it does not take. */
+static void
+hold(struct ap_node *n, struct rte_mbuf **pkts, uint16_t nb)
+{
+	struct port_tx *s = n->priv;
+	uint16_t k = (uint16_t)RTE_MIN((uint32_t)nb, s->hold - (s->head - s->tail));
+
+	for (uint16_t i = 0; i < k; i++)
+		s->held[s->head++ & s->mask] = pkts[i];
+	if (unlikely(k < nb))
+		ap_drop_bulk(n, DROP_FULL, pkts + k, nb - k);
+	if (s->head != s->tail)
+		ap_node_arm(n, ap_node_now(n) + HOLD_NS);
+}
+
+/** Sends what waits, in order, while the port takes it. */
+static void
+drain(struct ap_node *n)
+{
+	const struct ap_port *p = n->arg;
+	struct port_tx *s = n->priv;
+	struct burst b;
+	uint16_t sent;
+
+	do {
+		const uint32_t nb = RTE_MIN(s->head - s->tail, (uint32_t)CHUNK);
+
+		b.nb_timed = 0;
+		for (b.nb_pkts = 0; b.nb_pkts < nb; b.nb_pkts++) {
+			struct rte_mbuf *m = s->held[(s->tail + b.nb_pkts) & s->mask];
+
+			if (ap_meta(m)->flags & AP_M_TIMED) {
+				b.enter_ns[b.nb_timed] = ap_ext(m)->enter_ns;
+				b.timed[b.nb_timed++] = b.nb_pkts;
+			}
+			b.pkts[b.nb_pkts] = m;
+		}
+		sent = send_burst(n, p, &b);
+		s->tail += sent;
+	} while (sent == CHUNK && s->tail != s->head);
+	if (s->tail != s->head)
+		ap_node_arm(n, ap_node_now(n) + HOLD_NS);
+}
+
+static void
+port_tx_timer(struct ap_node *n, uint64_t now_ns)
+{
+	(void)now_ns;
+	drain(n);
 }
 
 static uint16_t
@@ -155,16 +210,54 @@ port_tx_process(struct rte_graph *graph, struct rte_node *node, void **objs, uin
 {
 	struct ap_node *n = ap_node(node);
 	const struct ap_port *p = n->arg;
+	struct port_tx *s = n->priv;
 	struct burst b;
 
 	(void)graph;
 	n->in += nb;
-	for (uint16_t i = 0, step; i < nb; i += step) {
+	if (unlikely(s->head != s->tail))
+		drain(n);
+	for (uint16_t i = 0, step, sent; i < nb; i += step) {
 		step = RTE_MIN(nb - i, CHUNK);
 		prepare(n, p, (struct rte_mbuf **)objs + i, step, &b);
-		send_burst(n, p, &b);
+		sent = likely(s->head == s->tail) ? send_burst(n, p, &b) : 0;
+		if (unlikely(sent < b.nb_pkts))
+			hold(n, b.pkts + sent, b.nb_pkts - sent);
 	}
 	return nb;
+}
+
+static uint64_t
+port_tx_held(const struct ap_node *n)
+{
+	const struct port_tx *s = n->priv;
+
+	return s->head - s->tail;
+}
+
+static void
+port_tx_fini(struct ap_node *n)
+{
+	struct port_tx *s = n->priv;
+
+	for (; s->tail != s->head; s->tail++)
+		rte_pktmbuf_free(s->held[s->tail & s->mask]);
+	rte_free(s->held);
+	s->held = NULL;
+}
+
+/** @return 0 or -ENOMEM. */
+static int
+hold_init(struct port_tx *s, uint32_t packets)
+{
+	if (packets == 0)
+		return 0;
+	s->held = rte_calloc("port_tx", rte_align32pow2(packets), sizeof(*s->held), 0);
+	if (s->held == NULL)
+		return -ENOMEM;
+	s->hold = packets;
+	s->mask = rte_align32pow2(packets) - 1;
+	return 0;
 }
 
 static int
@@ -188,7 +281,7 @@ port_tx_init(struct ap_node *n)
 			n->name, p->driver, p->name);
 		return -EINVAL;
 	}
-	return 0;
+	return hold_init(n->priv, p->conf->tx_hold);
 }
 
 static const struct ap_node_type port_tx = {
@@ -199,6 +292,9 @@ static const struct ap_node_type port_tx = {
 	.nb_drops = RTE_DIM(drops),
 	.priv_size = sizeof(struct port_tx),
 	.init = port_tx_init,
+	.fini = port_tx_fini,
+	.held = port_tx_held,
+	.expire = port_tx_timer,
 };
 
 AP_NODE_REGISTER(port_tx)
