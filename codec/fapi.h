@@ -27,6 +27,7 @@ enum fapi_message {
 	FAPI_SLOT_INDICATION = 0x82,
 	FAPI_TX_DATA_REQUEST = 0x84,
 	FAPI_RX_DATA_INDICATION = 0x85,
+	FAPI_SR_REQUEST = 0x300, /**< of our own, first of nFAPI's vendor extensions */
 };
 
 #define FAPI_SFN_MAX 1023
@@ -61,6 +62,37 @@ fapi_slot_decode(const uint8_t *p, size_t len, struct fapi_slot *s)
 	if (s->sfn > FAPI_SFN_MAX || s->slot > FAPI_SLOT_MAX)
 		return -CODEC_RESERVED;
 	return FAPI_SLOT_INDICATION_LEN;
+}
+
+/* --- SR.request ------------------------------------------------------------------------------- */
+
+/**
+ * A UE's MAC has its PHY signal a scheduling request (TS 38.321 §5.4.4). SCF 222 is spoken in the
+ * network, where SRs arrive, and has no message for it.
+ */
+#define FAPI_SR_REQUEST_LEN 6
+
+struct fapi_sr {
+	struct fapi_slot at; /**< the occasion */
+	uint16_t rnti;
+};
+
+/** Writes FAPI_SR_REQUEST_LEN bytes. */
+static inline void
+fapi_sr_put(uint8_t *p, const struct fapi_sr *s)
+{
+	fapi_slot_put(p, s->at);
+	be16_put(p + 4, s->rnti);
+}
+
+/** @return 6, -CODEC_SHORT or -CODEC_RESERVED (SFN or slot out of range). */
+static inline int
+fapi_sr_decode(const uint8_t *p, size_t len, struct fapi_sr *s)
+{
+	if (len < FAPI_SR_REQUEST_LEN)
+		return -CODEC_SHORT;
+	s->rnti = be16_get(p + 4);
+	return fapi_slot_decode(p, len, &s->at) < 0 ? -CODEC_RESERVED : FAPI_SR_REQUEST_LEN;
 }
 
 /* --- ERROR.indication, Table 3-30 ------------------------------------------------------------- */

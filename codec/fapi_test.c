@@ -278,14 +278,34 @@ rx_data_golden(void **state)
 	assert_int_equal(fapi_rx_pdu_decode(golden, 15, &back), -CODEC_SHORT);
 }
 
+static void
+sr_golden(void **state)
+{
+	static const uint8_t golden[] = {0x03, 0xFF, 0x00, 0x13, 0x46, 0x01};
+	static const uint8_t late[] = {0x04, 0x00, 0x00, 0x13, 0x46, 0x01};
+	const struct fapi_sr sr = {{1023, 19}, 0x4601};
+	uint8_t p[FAPI_SR_REQUEST_LEN];
+	struct fapi_sr back;
+
+	(void)state;
+	fapi_sr_put(p, &sr);
+	assert_memory_equal(p, golden, sizeof(golden));
+	assert_int_equal(fapi_sr_decode(golden, sizeof(golden), &back), FAPI_SR_REQUEST_LEN);
+	assert_int_equal(back.at.sfn, 1023);
+	assert_int_equal(back.at.slot, 19);
+	assert_int_equal(back.rnti, 0x4601);
+	assert_int_equal(fapi_sr_decode(golden, 5, &back), -CODEC_SHORT);
+	assert_int_equal(fapi_sr_decode(late, sizeof(late), &back), -CODEC_RESERVED);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(slot_golden),       cmocka_unit_test(error_golden),
-		cmocka_unit_test(ul_tti_round_trip), cmocka_unit_test(dl_tti_round_trip),
-		cmocka_unit_test(bad_tti_lists),     cmocka_unit_test(tx_data_golden),
-		cmocka_unit_test(rx_data_golden),
+		cmocka_unit_test(sr_golden),         cmocka_unit_test(slot_golden),
+		cmocka_unit_test(error_golden),      cmocka_unit_test(ul_tti_round_trip),
+		cmocka_unit_test(dl_tti_round_trip), cmocka_unit_test(bad_tti_lists),
+		cmocka_unit_test(tx_data_golden),    cmocka_unit_test(rx_data_golden),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,3 +133,26 @@ fapi_tx_burst(struct fapi_tx *f, struct rte_mbuf **frags, uint16_t nb, uint64_t 
 	}
 	return out;
 }
+
+void
+fapi_tx_sr(const struct fapi_tx *f, struct rte_mbuf *m, const struct fapi_sr *sr, uint8_t sequence,
+	   uint64_t now_ns)
+{
+	const struct nfapi_p7 p7 = {
+		.phy_id = be16_get(f->head + NFAPI_ETHER_LEN),
+		.message_id = FAPI_SR_REQUEST,
+		.length = NFAPI_P7_LEN + FAPI_SR_REQUEST_LEN,
+		.sequence = sequence,
+		.timestamp_us = (uint32_t)(now_ns / AP_NS_PER_US % NFAPI_TIMESTAMP_PERIOD_US),
+	};
+	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
+
+	*ap_meta(m) = (struct ap_meta){.flags = AP_M_CONTROL, .carrier = (uint8_t)p7.phy_id};
+	m->data_len = FAPI_HDR_LEN + FAPI_SR_REQUEST_LEN;
+	m->pkt_len = m->data_len;
+	memcpy(p, f->head, NFAPI_ETHER_LEN);
+	nfapi_p7_put(p + NFAPI_ETHER_LEN, &p7);
+	fapi_sr_put(p + FAPI_HDR_LEN, sr);
+	if (f->checksum)
+		checksum_put(m, p);
+}

@@ -86,4 +86,11 @@ int fapi_tx_init(struct fapi_tx *f, const struct fapi_tx_cfg *cfg);
 uint16_t fapi_tx_burst(struct fapi_tx *f, struct rte_mbuf **frags, uint16_t nb, uint64_t now_ns,
 		       uint64_t *drops);
 
+/**
+ * Makes an empty mbuf the SR.request frame of the carrier. Reads nothing of `f` that changes: any
+ * thread.
+ */
+void fapi_tx_sr(const struct fapi_tx *f, struct rte_mbuf *m, const struct fapi_sr *sr,
+		uint8_t sequence, uint64_t now_ns);
+
 #endif

@@ -41,6 +41,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fapi_tx_pdu t;
 	struct fapi_rx_pdu r;
 	struct fapi_error e;
+	struct fapi_sr s;
 	struct fapi_data d;
 
 	one_tti(data, size, true);
@@ -48,6 +49,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fapi_error_decode(data, size, &e) > 0) {
 		fapi_error_put(p, &e);
 		if (memcmp(p, data, FAPI_ERROR_INDICATION_LEN) != 0)
+			abort();
+	}
+	if (fapi_sr_decode(data, size, &s) > 0) {
+		fapi_sr_put(p, &s);
+		if (memcmp(p, data, FAPI_SR_REQUEST_LEN) != 0)
 			abort();
 	}
 	if (fapi_data_decode(data, size, &d) > 0) {
