@@ -257,6 +257,22 @@ harq_finish(const struct ap_config *cfg, const char *role, const char *name, str
 }
 
 static int
+sr_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *err)
+{
+	struct ap_cfg_sr *sr = &ue->sr;
+
+	if (sr->prohibit_ms == 0 && sr->trans_max == 0)
+		return 0;
+	DEFAULT(sr->trans_max, 64);
+	if (sr->prohibit_ms > 1000)
+		BAD("%s: ue %s: sr.prohibit_ms %u must be 0..1000", cfg->path, ue->name,
+		    sr->prohibit_ms);
+	if (sr->trans_max > 64)
+		BAD("%s: ue %s: sr.trans_max %u must be 1..64", cfg->path, ue->name, sr->trans_max);
+	return 0;
+}
+
+static int
 ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *err)
 {
 	unsigned defaults = 0;
@@ -279,7 +295,7 @@ ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *er
 	if (ue->frame_bytes < 256 || ue->frame_bytes > 65000)
 		BAD("%s: ue %s: frame_bytes %u must be 256..65000", cfg->path, ue->name,
 		    ue->frame_bytes);
-	if (security_finish(cfg, ue, err) < 0)
+	if (security_finish(cfg, ue, err) < 0 || sr_finish(cfg, ue, err) < 0)
 		return -EINVAL;
 	for (unsigned i = 0; i < ue->qos_count; i++)
 		if (ue->qos[i].dscp > 63 || ue->qos[i].qfi > 63)

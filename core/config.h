@@ -173,6 +173,13 @@ struct ap_cfg_phr {
 	uint8_t pcmax;             /**< P_CMAX,f,c level 0..63 */
 };
 
+/** Scheduling requests (TS 38.321 §5.4.4). */
+struct ap_cfg_sr {
+	uint32_t prohibit_ms; /**< sr-ProhibitTimer 0..1000, default 0: none */
+	uint32_t trans_max; /**< sr-TransMax 1..64; default 64 where prohibit_ms is given, else off
+			     */
+};
+
 struct ap_cfg_ue {
 	char *name;
 	char *user_port;
@@ -193,6 +200,7 @@ struct ap_cfg_ue {
 	bool any_rnti; /**< takes grants and TBs of every RNTI */
 	struct ap_cfg_security security;
 	struct ap_cfg_harq harq;
+	struct ap_cfg_sr sr;
 	struct ap_cfg_qos_rule *qos;
 	unsigned qos_count;
 	struct ap_cfg_bearer *bearers;
@@ -210,6 +218,7 @@ struct ap_cfg_phy {
 	double tb_loss;          /**< probability */
 	double soft_loss;        /**< probability that a first transmission does not decode */
 	struct ap_cfg_harq harq; /**< default: as the ue at its ring port */
+	bool grant_on_sr;        /**< grants only what SRs and BSRs ask for */
 	double frame_loss;
 	double duplicate;
 	double reorder;

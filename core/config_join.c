@@ -37,6 +37,9 @@ join(const struct ap_config *cfg, struct ap_cfg_phy *phy, const struct ap_cfg_ue
 	if (phy->harq.processes > ue->harq.processes)
 		BAD("%s: phy %s: harq.processes %u, but ue %s at its port has %u", cfg->path,
 		    phy->name, phy->harq.processes, ue->name, ue->harq.processes);
+	if (phy->grant_on_sr && ue->sr.trans_max == 0)
+		BAD("%s: phy %s: grant_on_sr, but ue %s at its port has no 'sr'", cfg->path,
+		    phy->name, ue->name);
 	return 0;
 }
 

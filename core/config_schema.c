@@ -150,6 +150,9 @@ static const cyaml_schema_field_t phr_fields[] = {
 static const cyaml_schema_field_t harq_fields[] = {
 	CYAML_FIELD_UINT("processes", OPT, struct ap_cfg_harq, processes),
 	CYAML_FIELD_UINT("max_tx", OPT, struct ap_cfg_harq, max_tx), CYAML_FIELD_END};
+static const cyaml_schema_field_t sr_fields[] = {
+	CYAML_FIELD_UINT("prohibit_ms", OPT, struct ap_cfg_sr, prohibit_ms),
+	CYAML_FIELD_UINT("trans_max", OPT, struct ap_cfg_sr, trans_max), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t ue_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_ue, name, 1, 40),
@@ -167,6 +170,7 @@ static const cyaml_schema_field_t ue_fields[] = {
 	CYAML_FIELD_UINT("default_qfi", OPT, struct ap_cfg_ue, default_qfi),
 	CYAML_FIELD_MAPPING("security", OPT, struct ap_cfg_ue, security, security_fields),
 	CYAML_FIELD_MAPPING("harq", OPT, struct ap_cfg_ue, harq, harq_fields),
+	CYAML_FIELD_MAPPING("sr", OPT, struct ap_cfg_ue, sr, sr_fields),
 	CYAML_FIELD_UINT("periodic_bsr_ms", OPT, struct ap_cfg_ue, periodic_bsr_ms),
 	CYAML_FIELD_UINT("retx_bsr_ms", OPT, struct ap_cfg_ue, retx_bsr_ms),
 	CYAML_FIELD_MAPPING("phr", OPT, struct ap_cfg_ue, phr, phr_fields),
@@ -189,6 +193,7 @@ static const cyaml_schema_field_t phy_fields[] = {
 	CYAML_FIELD_FLOAT("tb_loss", OPT, struct ap_cfg_phy, tb_loss),
 	CYAML_FIELD_FLOAT("soft_loss", OPT, struct ap_cfg_phy, soft_loss),
 	CYAML_FIELD_MAPPING("harq", OPT, struct ap_cfg_phy, harq, harq_fields),
+	CYAML_FIELD_BOOL("grant_on_sr", OPT, struct ap_cfg_phy, grant_on_sr),
 	CYAML_FIELD_FLOAT("frame_loss", OPT, struct ap_cfg_phy, frame_loss),
 	CYAML_FIELD_FLOAT("duplicate", OPT, struct ap_cfg_phy, duplicate),
 	CYAML_FIELD_FLOAT("reorder", OPT, struct ap_cfg_phy, reorder),

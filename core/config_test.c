@@ -213,6 +213,12 @@ test_joined_roles(void **state)
 	assert_problem(JOINED(", harq: {max_tx: 9}", "tb_bytes: [100]"), "ue ue", "1..8");
 	assert_problem(JOINED("", "tb_bytes: [100], soft_loss: 1.5"), "soft_loss", "0..1");
 	assert_problem(JOINED("", "tb_bytes: [100], rnti: 5"), "phy phy", "rnti 5");
+	assert_null(
+		problem(JOINED(", sr: {prohibit_ms: 10}", "tb_bytes: [100], grant_on_sr: true")));
+	assert_problem(JOINED("", "tb_bytes: [100], grant_on_sr: true"), "phy phy: grant_on_sr",
+		       "no 'sr'");
+	assert_problem(JOINED(", sr: {trans_max: 65}", "tb_bytes: [100]"), "ue ue", "1..64");
+	assert_problem(JOINED(", sr: {prohibit_ms: 1001}", "tb_bytes: [100]"), "ue ue", "0..1000");
 	assert_null(problem(JOINED(", any_rnti: true", "tb_bytes: [100], rnti: 5")));
 }
 

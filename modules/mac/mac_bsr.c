@@ -86,6 +86,26 @@ data_fits_without(const struct mac_tx *tx, uint32_t tb_bytes, uint32_t bsr_bytes
 	return most <= tb_bytes && most + bsr_bytes > tb_bytes;
 }
 
+/* Regular BSRs, and what they are regular to. */
+static void
+look(struct mac_tx *tx, uint8_t lcgs, uint64_t now_ns)
+{
+	/* "retxBSR-Timer expires, and at least one of the logical channels … contains UL data" */
+	if (regular_trigger(tx) || (tx->retx_ns <= now_ns && lcgs)) {
+		tx->bsr_triggered = true;
+		tx->bsr_regular = true;
+	}
+	for (uint32_t j = 0; j < tx->nb_lcs; j++)
+		tx->lcs[j].had_data = waiting(&tx->lcs[j]) > 0;
+}
+
+bool
+mac_bsr_regular(struct mac_tx *tx, uint64_t now_ns)
+{
+	look(tx, lcgs_with_data(tx), now_ns);
+	return tx->bsr_regular;
+}
+
 /* Regular and periodic: "if more than one LCG has data …: report Long BSR; else Short BSR". */
 uint32_t
 mac_bsr_plan(struct mac_tx *tx, uint32_t bytes, uint64_t now_ns)
@@ -95,17 +115,16 @@ mac_bsr_plan(struct mac_tx *tx, uint32_t bytes, uint64_t now_ns)
 	uint32_t need = several ? LONG_BYTES(lcgs) : SHORT_BYTES;
 
 	tx->tb.bsr_lcid = 0;
-	/* "retxBSR-Timer expires, and at least one of the logical channels … contains UL data" */
-	if (regular_trigger(tx) || (RTE_MIN(tx->periodic_ns, tx->retx_ns) <= now_ns && lcgs))
+	look(tx, lcgs, now_ns);
+	if (tx->periodic_ns <= now_ns && lcgs)
 		tx->bsr_triggered = true;
 	/* "restart retxBSR-Timer upon reception of a grant for transmission of new data" */
 	if (tx->retx_ns != UINT64_MAX)
 		tx->retx_ns = now_ns + tx->retxBSR_ms * AP_NS_PER_MS;
-	for (uint32_t j = 0; j < tx->nb_lcs; j++)
-		tx->lcs[j].had_data = waiting(&tx->lcs[j]) > 0;
 	if (!tx->bsr_triggered || need > bytes)
 		return 0;
 	tx->bsr_triggered = false;
+	tx->bsr_regular = false;
 	if (lcgs == 0 || data_fits_without(tx, bytes, need))
 		return 0;
 	tx->tb.bsr_lcid = several ? MAC_UL_LONG_BSR : MAC_UL_SHORT_BSR;
@@ -210,9 +229,16 @@ mac_bsr_pad(struct mac_tx *tx, uint8_t *p, uint32_t room, uint64_t now_ns)
 }
 
 /* Only clears: what arrived while the TB was being filled is new at the next one. */
-void
+bool
 mac_bsr_settle(struct mac_tx *tx)
 {
-	for (uint32_t j = 0; j < tx->nb_lcs; j++)
-		tx->lcs[j].had_data &= waiting(&tx->lcs[j]) > 0;
+	bool any = false;
+
+	for (uint32_t j = 0; j < tx->nb_lcs; j++) {
+		bool data = waiting(&tx->lcs[j]) > 0;
+
+		tx->lcs[j].had_data &= data;
+		any |= data;
+	}
+	return any;
 }

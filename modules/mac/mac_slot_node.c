@@ -2,20 +2,23 @@
 #include <rte_ring.h>
 
 #include "core/node.h"
+#include "modules/fapi/fapi_tx.h"
 #include "modules/mac/mac_tx.h"
 #include "modules/pdcp/pdcp_status.h"
 
 /*
  * mac_slot: a source woken by the slot box. For each granted carrier it emits, on that carrier's
- * edge, a start mark, the RLC PDUs that prioritization picked, and an end mark.
+ * edge, a start mark, the RLC PDUs that prioritization picked, and an end mark. A slot that grants
+ * nothing is an occasion for a scheduling request, a frame for the PHY's port.
  */
 
 #define VISIT_PKTS 256
 
-enum { DROP_DISCARD_TIMER, DROP_TB_NO_MARK, DROP_CONFIRMED, DROP_REESTABLISHED };
+enum { DROP_DISCARD_TIMER, DROP_TB_NO_MARK, DROP_CONFIRMED, DROP_REESTABLISHED, DROP_SR_NO_MBUF };
 
-static const char *const edges[] = {"fa0", "fa1", "fa2", "fa3", "fa4", "fa5", "fa6", "fa7"};
-_Static_assert(RTE_DIM(edges) == L2_CARRIERS_MAX, "an edge per carrier");
+static const char *const edges[] = {
+	"fa0", "fa1", "fa2", "fa3", "fa4", "fa5", "fa6", "fa7", [MAC_SLOT_EDGE_SR] = "sr"};
+_Static_assert(RTE_DIM(edges) == L2_CARRIERS_MAX + 1, "an edge per carrier, and the last for SRs");
 
 static const char *const drops[] = {
 	[DROP_DISCARD_TIMER] =
@@ -23,6 +26,7 @@ static const char *const drops[] = {
 	[DROP_TB_NO_MARK] = "tb_no_mark", /* grants unused for want of an mbuf; no SDU is lost */
 	[DROP_CONFIRMED] = "confirmed",   /* SDUs the peer's PDCP status report had already */
 	[DROP_REESTABLISHED] = "reestablished", /* SDUs that RLC's re-establishment discarded */
+	[DROP_SR_NO_MBUF] = "sr_no_mbuf",       /* SRs not sent for want of an mbuf */
 };
 
 /* The newest slot; those it overtook came too late to be used. @return false when none waits. */
@@ -68,6 +72,28 @@ count_losses(struct ap_node *n, uint64_t discarded, uint64_t no_mark)
 	n->drops[DROP_TB_NO_MARK] += no_mark;
 }
 
+/* The SR of a slot whose grants are used up. */
+static unsigned
+send_sr(struct ap_node *n, struct l2 *l2, uint64_t now_ns)
+{
+	struct mac_tx *tx = l2->mac_tx;
+	const struct fapi_sr sr = {.at = {tx->slot.sfn, tx->slot.slot}, .rnti = tx->sr.cfg.rnti};
+	struct rte_mbuf *m;
+
+	if (!mac_sr_due(tx, now_ns))
+		return 0;
+	n->made++;
+	m = rte_pktmbuf_alloc(l2->pools.hdr);
+	if (m == NULL) {
+		n->drops[DROP_SR_NO_MBUF]++;
+		return 0;
+	}
+	fapi_tx_sr(&l2->fapi_tx[0], m, &sr, tx->sr.sequence++, now_ns);
+	mac_sr_sent(tx, now_ns);
+	ap_next_one(n, MAC_SLOT_EDGE_SR, m);
+	return 1;
+}
+
 static uint16_t
 mac_slot_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
 {
@@ -95,6 +121,8 @@ mac_slot_process(struct rte_graph *graph, struct rte_node *node, void **objs, ui
 		done += k;
 	}
 	count_losses(n, tx->rlc.discarded - discarded, tx->tbs_no_mark - no_mark);
+	if (unlikely(mac_sr_on(tx)) && !mac_tx_busy(tx))
+		done += send_sr(n, l2, now);
 	if (done)
 		ap_node_busy(n, done);
 	return (uint16_t)done;

@@ -17,6 +17,8 @@ check_lc(const struct mac_tx_lc_cfg *lc)
 int
 mac_tx_init(struct mac_tx *tx, const struct mac_tx_cfg *cfg)
 {
+	if (cfg->sr.trans_max && cfg->direction != L2_UPLINK)
+		return -EINVAL;
 	if (cfg->nb_carriers == 0 || cfg->nb_carriers > L2_CARRIERS_MAX || cfg->nb_lcs == 0 ||
 	    cfg->nb_lcs > MAC_TX_LCS_MAX || cfg->harq_processes > MAC_HARQ_MAX)
 		return -EINVAL;
@@ -28,6 +30,7 @@ mac_tx_init(struct mac_tx *tx, const struct mac_tx_cfg *cfg)
 		.retxBSR_ms = cfg->retxBSR_ms,
 		.retx_ns = UINT64_MAX,
 		.phr = cfg->phr,
+		.sr.cfg = cfg->sr,
 		.phr_ns = cfg->phr.on ? 0 : UINT64_MAX, /* (re)configured: triggered at once */
 		.harq_processes = cfg->harq_processes,
 		.periodic_ns = UINT64_MAX,
@@ -86,6 +89,7 @@ mac_tx_slot(struct mac_tx *tx, const struct slot_grant *slot, uint64_t now_ns)
 	tx->carrier = 0;
 	tx->active = true;
 	tx->slots++;
+	tx->sr.granted = false;
 	for (uint32_t j = 0; j < tx->nb_lcs; j++)
 		tx->rlc.discarded += rlc_tx_slot(tx->lcs[j].cfg.rlc, now_ns);
 }
@@ -178,6 +182,7 @@ begin_tb(struct mac_tx *tx, uint64_t now_ns)
 			mac_phr_plan(tx, room, now_ns);
 		put_ces(tx, tb->end, false, &room);
 	}
+	tx->sr.granted = true;
 	tb->reserved = reserve;
 	tb->left = room;
 	return true;
@@ -240,6 +245,7 @@ end_tb(struct mac_tx *tx, uint64_t now_ns)
 	struct mac_tb_mark *mark = mark_of(m);
 	uint32_t room = MAC_TB_CE_MAX - mark->ce_bytes;
 	uint8_t *p = mark->ce + mark->ce_bytes;
+	bool waiting;
 
 	if (tx->sch == MAC_UL_SCH) {
 		uint32_t bytes = tb->bsr_lcid
@@ -247,7 +253,9 @@ end_tb(struct mac_tx *tx, uint64_t now_ns)
 					 : mac_bsr_pad(tx, p, RTE_MIN(room, tb->left), now_ns);
 
 		mark->ce_bytes = (uint8_t)(mark->ce_bytes + bytes);
-		mac_bsr_settle(tx);
+		waiting = mac_bsr_settle(tx);
+		if (unlikely(mac_sr_on(tx)))
+			mac_sr_settle(tx, tb->bsr_lcid != 0, waiting);
 	}
 	m->data_len = mac_tb_mark_bytes(mark->ce_bytes);
 	m->pkt_len = m->data_len;

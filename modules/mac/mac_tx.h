@@ -25,6 +25,7 @@
 #define MAC_TX_CES_MAX 8      /**< queued CEs */
 #define MAC_TX_CE_BYTES_MAX 9 /**< payload of a queued CE */
 #define MAC_PRIORITIES 16
+#define MAC_SLOT_EDGE_SR L2_CARRIERS_MAX /**< of mac_slot: SR.request frames, to the PHY's port */
 
 /** A logical channel, in the terms of LogicalChannelConfig (TS 38.331). */
 struct mac_tx_lc_cfg {
@@ -47,6 +48,13 @@ struct mac_tx_phr_cfg {
 	struct mac_phr value; /**< what is reported */
 };
 
+/** Scheduling requests (SchedulingRequestToAddMod, TS 38.331); an occasion is every slot. */
+struct mac_tx_sr_cfg {
+	uint32_t trans_max;   /**< sr-TransMax; 0: no SR is configured */
+	uint32_t prohibit_ms; /**< sr-ProhibitTimer, 0: none */
+	uint16_t rnti;        /**< who asks */
+};
+
 struct mac_tx_cfg {
 	enum l2_direction direction;     /**< uplink: CEs after the SDUs, and BSRs */
 	uint32_t nb_carriers;            /**< 1..8 */
@@ -55,6 +63,7 @@ struct mac_tx_cfg {
 	uint32_t periodicBSR_ms;         /**< periodicBSR-Timer; 0: infinity */
 	uint32_t retxBSR_ms;             /**< retxBSR-Timer; 0: infinity */
 	struct mac_tx_phr_cfg phr;
+	struct mac_tx_sr_cfg sr; /**< uplink only */
 	uint32_t harq_processes; /**< of each carrier, 0..32; 0: every grant is new */
 	struct rte_mempool *hdr; /**< marks */
 };
@@ -89,6 +98,17 @@ struct mac_tx_harq {
 	bool new_data;     /**< its NDI */
 };
 
+/** Scheduling requests, TS 38.321 §5.4.4. */
+struct mac_tx_sr {
+	struct mac_tx_sr_cfg cfg;
+	bool pending;
+	bool granted;         /**< the slot in hand gave resources for a new transmission */
+	bool released;        /**< sr-TransMax was reached: no SR until a grant comes */
+	uint8_t sequence;     /**< of the next message */
+	uint32_t SR_COUNTER;  /**< SRs sent for what is pending */
+	uint64_t prohibit_ns; /**< when sr-ProhibitTimer expires */
+};
+
 /** The TB in hand. */
 struct mac_tx_tb {
 	enum mac_tx_phase phase;
@@ -110,6 +130,8 @@ struct mac_tx {
 	uint64_t bsrs;             /**< regular and periodic BSRs sent */
 	uint64_t padding_bsrs;
 	uint64_t phrs;          /**< power headroom reports sent */
+	uint64_t srs;           /**< scheduling requests sent */
+	uint64_t sr_failures;   /**< times sr-TransMax was reached: random access would start */
 	uint64_t harq_retx;     /**< TBs sent again */
 	uint64_t harq_mismatch; /**< grants ignored: a HARQ process or TB size that cannot be */
 	struct rlc_tx_pull_stats rlc;
@@ -125,6 +147,8 @@ struct mac_tx {
 	uint64_t phr_ns;          /**< when a PHR is due, UINT64_MAX: never */
 	uint64_t phr_prohibit_ns; /**< when phr-ProhibitTimer expires */
 	bool bsr_triggered;
+	bool bsr_regular; /**< what triggered it was regular */
+	struct mac_tx_sr sr;
 	uint32_t nb_ces;
 	struct mac_tx_ce ces[MAC_TX_CES_MAX];
 	uint64_t floor[MAC_PRIORITIES +
@@ -198,8 +222,30 @@ uint32_t mac_bsr_write(struct mac_tx *tx, uint8_t *p, uint32_t room, uint64_t no
 /** Writes a padding BSR if `room` bytes of padding allow one. @return bytes written. */
 uint32_t mac_bsr_pad(struct mac_tx *tx, uint8_t *p, uint32_t room, uint64_t now_ns);
 
-/** The TB is closed: forgets the channels it emptied, so that new data there triggers again. */
-void mac_bsr_settle(struct mac_tx *tx);
+/**
+ * The TB is closed: forgets the channels it emptied, so that new data there triggers again.
+ * @return whether data still waits
+ */
+bool mac_bsr_settle(struct mac_tx *tx);
+
+/** A slot without a grant: looks for triggers. @return whether a regular BSR waits for a grant. */
+bool mac_bsr_regular(struct mac_tx *tx, uint64_t now_ns);
+
+/** A TB is closed, which had a BSR or not; `waiting`: data waits even so. */
+void mac_sr_settle(struct mac_tx *tx, bool bsr, bool waiting);
+
+static inline bool
+mac_sr_on(const struct mac_tx *tx)
+{
+	return tx->sr.cfg.trans_max > 0;
+}
+
+/**
+ * The grants of a slot are used up: its SR occasion comes. For MACs with SR on.
+ * @return true when the PHY is to signal an SR; mac_sr_sent() follows if it is told to
+ */
+bool mac_sr_due(struct mac_tx *tx, uint64_t now_ns);
+void mac_sr_sent(struct mac_tx *tx, uint64_t now_ns);
 
 struct ap_node;
 

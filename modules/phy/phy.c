@@ -60,6 +60,7 @@ phy_init(struct phy *p, const struct phy_cfg *cfg)
 		/* A PDSCH PDU has neither HARQ process nor NDI: they are in the DCI. */
 		if (p->cfg.side[side].downlink && cfg->harq.processes)
 			return -EINVAL;
+		phy_sr_init(&p->sr[side], p->cfg.numerology);
 		if (phy_harq_init(&p->harq[side], &p->cfg.harq, p->cfg.numerology) != 0)
 			return -EINVAL;
 	}

@@ -20,6 +20,7 @@
 #include "modules/phy/phy_harq.h"
 #include "modules/phy/phy_path.h"
 #include "modules/phy/phy_slot.h"
+#include "modules/phy/phy_sr.h"
 
 #define PHY_SIDES 2
 #define PHY_CARRIERS_MAX 8
@@ -57,6 +58,7 @@ struct phy_cfg {
 	struct phy_side_cfg side[PHY_SIDES];
 	struct phy_impair impair; /**< same for both directions */
 	struct phy_harq_cfg harq; /**< of uplink grants */
+	bool grant_on_sr;         /**< grants nothing until SR and BSRs say that data waits */
 	uint64_t seed;            /**< of the draws */
 	uint16_t ethertype;       /**< 0: NFAPI_ETHERTYPE */
 	uint32_t frame_bytes;     /**< largest frame sent, 0: FAPI_FRAME_BYTES */
@@ -76,6 +78,7 @@ struct phy {
 	struct phy_slot slot[PHY_SIDES]; /**< owner: the phy_slot node of the side */
 	struct phy_path path[PHY_SIDES]; /**< owner: the phy_loop node where frames come in */
 	struct phy_harq harq[PHY_SIDES]; /**< between these two of a side */
+	struct phy_sr sr[PHY_SIDES];     /**< owner: the phy_loop node where frames come in */
 };
 
 /**

@@ -36,6 +36,13 @@ struct phy_harq_cfg {
 	double soft_loss;  /**< probability that a first transmission does not decode, 0..1 */
 };
 
+/** @return whether the handle is of a retransmission. */
+static inline bool
+phy_harq_again(uint16_t handle)
+{
+	return (handle >> 5 & 7) > 0;
+}
+
 /** What the receiver says of a TB. */
 enum phy_harq_verdict {
 	PHY_HARQ_DECODED = 0,

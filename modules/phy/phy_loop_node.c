@@ -32,6 +32,7 @@ static const char *const drops[] = {
 	[PHY_HOLD_FULL] = "hold_full",
 	[PHY_SOFT_LOSS] = "soft_loss",
 	[PHY_HARQ_REPEAT] = "harq_repeat",
+	[PHY_UNKNOWN_RNTI] = "unknown_rnti",
 };
 
 static void

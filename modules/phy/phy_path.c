@@ -9,7 +9,7 @@
 struct batch {
 	struct phy_job job[2 * PHY_BURST];
 	uint16_t nb;
-	uint16_t nb_frames;               /**< sources of the jobs */
+	uint16_t nb_frames;               /**< sources of the jobs, and SRs */
 	struct rte_mbuf *rest[PHY_BURST]; /**< sources that phy_copy_all() does not free */
 	uint16_t nb_rest;
 };
@@ -103,18 +103,25 @@ frame_drop(struct rte_mbuf *m, int reason, uint64_t *drops)
 	rte_pktmbuf_free(m);
 }
 
+/** Of the grant, echoed in the first segment. */
+static uint16_t
+handle_of(const struct rte_mbuf *m)
+{
+	struct fapi_tx_pdu pdu;
+
+	fapi_tx_pdu_decode(
+		rte_pktmbuf_mtod_offset(m, const uint8_t *, FAPI_HDR_LEN + FAPI_DATA_LEN),
+		FAPI_DATA_PDU_LEN, &pdu);
+	return pdu.index;
+}
+
 /** Does the TB decode? It is told by its first segment, which has the handle of its grant. */
 static int8_t
 harq_receive(struct phy *p, uint32_t side, const struct rte_mbuf *m, const struct nfapi_p7 *h)
 {
-	struct fapi_tx_pdu pdu;
-
 	if (!phy_harq_on(&p->harq[side]) || h->segment != 0)
 		return -1;
-	fapi_tx_pdu_decode(
-		rte_pktmbuf_mtod_offset(m, const uint8_t *, FAPI_HDR_LEN + FAPI_DATA_LEN),
-		FAPI_DATA_PDU_LEN, &pdu);
-	switch (phy_harq_receive(&p->harq[side], (uint8_t)h->phy_id, pdu.index,
+	switch (phy_harq_receive(&p->harq[side], (uint8_t)h->phy_id, handle_of(m),
 				 &p->path[side].rng)) {
 	case PHY_HARQ_FAILED:
 		return PHY_SOFT_LOSS;
@@ -137,6 +144,38 @@ tb_of(struct phy *p, uint32_t side, struct phy_path_carrier *c, const struct rte
 }
 
 static void
+bsr_look(struct phy *p, uint32_t side, const struct rte_mbuf *m, const struct nfapi_p7 *h)
+{
+	const bool again =
+		h->segment == 0 && phy_harq_on(&p->harq[side]) && phy_harq_again(handle_of(m));
+
+	phy_sr_frame(&p->sr[side], m, h, again);
+}
+
+/** A frame that is not TX_Data.request: an SR, or `reason` to drop it. */
+static void
+request_in(struct phy *p, uint32_t side, struct rte_mbuf *m, const struct nfapi_p7 *h, int reason,
+	   struct batch *b, uint64_t *drops)
+{
+	struct fapi_sr sr;
+
+	if (reason != PHY_UNKNOWN_MESSAGE || h->message_id != FAPI_SR_REQUEST) {
+		frame_drop(m, reason, drops);
+	} else if (fapi_sr_decode(rte_pktmbuf_mtod_offset(m, const uint8_t *, FAPI_HDR_LEN),
+				  RTE_MIN(m->data_len - (size_t)FAPI_HDR_LEN,
+					  (size_t)h->length - NFAPI_P7_LEN),
+				  &sr) < 0) {
+		frame_drop(m, PHY_BAD_BODY, drops);
+	} else if (sr.rnti != p->cfg.rnti) {
+		frame_drop(m, PHY_UNKNOWN_RNTI, drops);
+	} else {
+		phy_sr_request(&p->sr[side], &sr);
+		b->nb_frames++;
+		rte_pktmbuf_free(m);
+	}
+}
+
+static void
 frame_in(struct phy *p, uint32_t side, struct rte_mbuf *m, uint64_t now_ns, struct batch *b,
 	 uint64_t *drops)
 {
@@ -148,7 +187,7 @@ frame_in(struct phy *p, uint32_t side, struct rte_mbuf *m, uint64_t now_ns, stru
 	int ret = frame_check(p, m, &h);
 
 	if (unlikely(ret < 0)) {
-		frame_drop(m, -ret - 1, drops);
+		request_in(p, side, m, &h, -ret - 1, b, drops);
 		return;
 	}
 	c = &path->carrier[h.phy_id];
@@ -162,6 +201,8 @@ frame_in(struct phy *p, uint32_t side, struct rte_mbuf *m, uint64_t now_ns, stru
 		frame_drop(m, PHY_FRAME_LOSS, drops);
 		return;
 	}
+	if (unlikely(p->cfg.grant_on_sr))
+		bsr_look(p, side, m, &h);
 	j = job_add(b, m, tb, tb->id, &h);
 	if (unlikely(tb->twin != 0)) {
 		j->hold = c->holding && h.sequence == c->held_sequence;

@@ -33,8 +33,8 @@ enum phy_loop_drop {
 	PHY_SHORT,      /**< ends inside the headers */
 	PHY_BAD_LENGTH, /**< message length unlike the frame */
 	PHY_UNKNOWN_CARRIER,
-	PHY_UNKNOWN_MESSAGE, /**< anything but TX_Data.request */
-	PHY_BAD_BODY,        /**< TX_Data.request that is not one whole TB */
+	PHY_UNKNOWN_MESSAGE, /**< anything but TX_Data.request and SR.request */
+	PHY_BAD_BODY,        /**< TX_Data.request that is not one whole TB, broken SR.request */
 	PHY_TOO_LONG,        /**< longer than the PHY's frames */
 	PHY_TB_LOSS,         /**< TB lost on purpose */
 	PHY_FRAME_LOSS,      /**< frame lost on purpose */
@@ -42,6 +42,7 @@ enum phy_loop_drop {
 	PHY_HOLD_FULL,       /**< too many frames under delay */
 	PHY_SOFT_LOSS,       /**< HARQ: TB did not decode */
 	PHY_HARQ_REPEAT,     /**< HARQ: TB had been decoded already */
+	PHY_UNKNOWN_RNTI,    /**< SR of a UE that is not the one granted */
 	PHY_LOOP_DROPS,
 };
 

@@ -98,6 +98,7 @@ phy_cfg_fill(struct phy_cfg *c, const struct ap_cfg_phy *phy)
 		.harq = {.processes = (uint8_t)phy->harq.processes,
 			 .max_tx = (uint8_t)phy->harq.max_tx,
 			 .soft_loss = phy->soft_loss},
+		.grant_on_sr = phy->grant_on_sr,
 		.seed = phy->seed,
 		.frame_bytes = phy->frame_bytes,
 		.slots = phy->slots,
@@ -141,7 +142,7 @@ phy_report(const void *obj, double seconds, FILE *f, bool json)
 	const struct phy *phy = obj;
 	struct phy_path_stats s = {0};
 	struct {
-		uint64_t soft_lost, retx, lost, dtx, stalls;
+		uint64_t soft_lost, retx, lost, dtx, stalls, slots, grants, srs;
 	} h = {0};
 
 	(void)seconds;
@@ -159,19 +160,24 @@ phy_report(const void *obj, double seconds, FILE *f, bool json)
 		h.lost += phy->harq[i].lost;
 		h.dtx += phy->harq[i].dtx;
 		h.stalls += phy->harq[i].stalls;
+		h.slots += phy->slot[i].slots;
+		h.grants += phy->slot[i].grants;
+		h.srs += phy->sr[i].srs;
 	}
 	fprintf(f,
 		json ? "{\"role\": \"phy\", \"tb_in\": %" PRIu64 ", \"tb_out\": %" PRIu64
 		       ", \"tb_lost\": %" PRIu64 ", \"tb_duplicated\": %" PRIu64
 		       ", \"tb_reordered\": %" PRIu64 ", \"bits_flipped\": %" PRIu64
 		       ", \"tb_soft_lost\": %" PRIu64 ", \"harq_retx\": %" PRIu64
-		       ", \"harq_dtx\": %" PRIu64 ", \"harq_stalls\": %" PRIu64 "}"
+		       ", \"harq_dtx\": %" PRIu64 ", \"harq_stalls\": %" PRIu64
+		       ", \"slots\": %" PRIu64 ", \"grants\": %" PRIu64 ", \"srs\": %" PRIu64 "}"
 		     : "phy emulator: TBs in %" PRIu64 ", out %" PRIu64 ", lost %" PRIu64
 		       ", duplicated %" PRIu64 ", reordered %" PRIu64 ", bits flipped %" PRIu64
 		       "; HARQ: not decoded %" PRIu64 ", granted again %" PRIu64
-		       ", not sent %" PRIu64 ", stalled slots %" PRIu64 "\n",
+		       ", not sent %" PRIu64 ", stalled slots %" PRIu64 "; slots %" PRIu64
+		       ", grants %" PRIu64 ", SRs %" PRIu64 "\n",
 		s.tb_in, s.tb_out, s.tb_lost + h.lost, s.tb_duplicated, s.tb_reordered,
-		s.bits_flipped, h.soft_lost, h.retx, h.dtx, h.stalls);
+		s.bits_flipped, h.soft_lost, h.retx, h.dtx, h.stalls, h.slots, h.grants, h.srs);
 }
 
 static void

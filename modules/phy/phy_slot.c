@@ -163,6 +163,8 @@ slot_plan(struct phy *p, uint32_t side, struct slot_todo *todo)
 
 		if (bytes == 0)
 			bytes = next_tb_bytes(&p->cfg.carrier[c], &s->turn[c]);
+		if (unlikely(p->cfg.grant_on_sr) && !phy_sr_waiting(&p->sr[side]))
+			bytes = 0;
 		todo[c] = (struct slot_todo){.tb_bytes = bytes, .grant = bytes > 0};
 		if (unlikely(phy_harq_on(harq))) {
 			todo[c].process = phy_harq_pick(harq, c, bytes);

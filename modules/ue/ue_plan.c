@@ -7,7 +7,7 @@
  *   down: phy_rx → fapi_rx → mac_demux → rlc_rx → pdcp_rx → sdap_rx →
  *         [copy_dl_out] → user_tx
  *
- * and pdcp_rx → pdcp_tx for PDCP status reports.
+ * and pdcp_rx → pdcp_tx for PDCP status reports, mac_slot → phy_tx for scheduling requests.
  *
  * The copy nodes stand in the chain whatever `copy` says; with `none` they hand on what comes.
  * The third copy of S0's four, downlink in, is made inside fapi_rx; the fourth is mac_build's.
@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "modules/mac/mac_tx.h"
 #include "modules/rlc/rlc_tx.h"
 #include "modules/ue/ue.h"
 
@@ -106,6 +107,8 @@ ue_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 		slot ? ap_plan_add_port(p, ue->name, "phy_tx", "port_tx", ue->phy_port, err) : NULL;
 	if (phy_tx == NULL || plan_carriers(p, ue, slot, phy_tx, err) < 0)
 		return -EINVAL;
+	if (ue->sr.trans_max)
+		ap_plan_link(slot, MAC_SLOT_EDGE_SR, phy_tx);
 	if (phy_tx->port->framing != AP_FRAMING_RAW || user_rx->port->framing == AP_FRAMING_RAW)
 		return ap_error_set(err,
 				    "%s: ue %s: the PHY port's framing must be raw, the user "

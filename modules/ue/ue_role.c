@@ -129,6 +129,9 @@ mac_make(struct ue *ue, struct ap_error *err)
 					.periodic_ms = cfg->phr.periodic_ms,
 					.prohibit_ms = cfg->phr.prohibit_ms,
 					.value = {.ph = cfg->phr.ph, .pcmax = cfg->phr.pcmax}},
+				.sr = {.trans_max = cfg->sr.trans_max,
+				       .prohibit_ms = cfg->sr.prohibit_ms,
+				       .rnti = cfg->rnti},
 				.hdr = l2->pools.hdr};
 	struct mac_rx_cfg rx = {.direction = l2->rx_direction,
 				.rnti = cfg->any_rnti ? 0 : cfg->rnti,
@@ -217,11 +220,13 @@ ue_report(const void *obj, double seconds, FILE *f, bool json)
 	fprintf(f,
 		json ? "{\"role\": \"%s\", \"slots\": %" PRIu64 ", \"slots_missed\": %" PRIu64
 		       ", \"tbs\": %" PRIu64 ", \"harq_retx\": %" PRIu64
-		       ", \"harq_mismatch\": %" PRIu64 ", \"copier\": \"%s\"}"
+		       ", \"harq_mismatch\": %" PRIu64 ", \"srs\": %" PRIu64
+		       ", \"sr_failures\": %" PRIu64 ", \"copier\": \"%s\"}"
 		     : "%s: served %" PRIu64 " slots, missed %" PRIu64 ", sent %" PRIu64
-		       " TBs, %" PRIu64 " again, %" PRIu64 " HARQ mismatches, copier %s\n",
+		       " TBs, %" PRIu64 " again, %" PRIu64 " HARQ mismatches, %" PRIu64
+		       " SRs, %" PRIu64 " times in vain, copier %s\n",
 		ue->cfg->name, tx->slots, missed, tx->tbs, tx->harq_retx, tx->harq_mismatch,
-		copier);
+		tx->srs, tx->sr_failures, copier);
 }
 
 static void

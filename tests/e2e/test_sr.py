@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scheduling requests: a PHY that grants only what is asked for."""
+
+import time
+
+import pytest
+from harness import deployment as d
+from harness import program, traffic
+from harness.hosts import V4_B, make_hosts
+from harness.program import Airpath
+
+SR = {"prohibit_ms": 4, "trans_max": 64}
+
+
+def roles(report: dict) -> dict[str, dict]:
+    return {r["role"]: r for r in report["roles"]}
+
+
+def test_ping_and_tcp_on_grants_asked_for(net, tmp_path):
+    hosts = make_hosts(net, tmp_path, more={"sr": SR}, grant_on_sr=True)
+    sent, answered = traffic.ping(hosts.a, V4_B, size=1000)
+    assert answered == sent
+    sent, received = traffic.tcp_transfer(hosts.b, hosts.a, V4_B, 2 << 20)
+    assert received == sent
+    time.sleep(1)  # nothing is asked for
+    report = hosts.airpath.stop()
+    phy, a, b = (roles(report)[k] for k in ("phy", "a", "b"))
+    lost = {k: n for k, n in program.drops(report).items() if "queue_full" not in k}
+    assert lost == {}, "only a full queue may cost TCP a packet here"
+    assert phy["srs"] == a["srs"] + b["srs"]
+    assert a["srs"] > 20  # each ping asks
+    assert a["sr_failures"] == b["sr_failures"] == 0
+    assert phy["slots"] > 2 * 2000  # 1 s of them was idle, on two sides
+    assert phy["grants"] < phy["slots"] - 2 * 1500
+
+
+@pytest.mark.parametrize("harq", [{}, {"processes": 8, "max_tx": 4}])
+def test_nothing_is_lost_and_idle_slots_are_not_granted(net, tmp_path, harq):
+    """Bursts on two carriers, an lcore for each of them, with TBs that decode late or never."""
+    names = ["mac_build_fa0", "mac_build_fa1", "fapi_tx_fa0", "fapi_tx_fa1", "phy_tx"]
+    place = {"ue.*": "ue", "gen.*": "test", "phy.*": "phy"} | {f"ue.{n}": n for n in names}
+    slow = d.bearer(pdcp={"t_reordering_ms": 900}, rlc={"t_reassembly_ms": 900})
+    file = d.write(
+        tmp_path / "sr.yaml",
+        "sr",
+        ports=[*d.ring_pair("gen", "user", "ip"), *d.ring_pair("radio", "phy")],
+        ue=[
+            d.ue(
+                "ue", "user", "radio", [slow], carriers=2, sr=SR, **({"harq": harq} if harq else {})
+            )
+        ],
+        phy=[
+            {
+                "name": "phy",
+                "port": "phy",
+                "numerology": 1,
+                "tb_bytes": [3000, 9000],
+                "grant_on_sr": True,
+                **({"soft_loss": 0.2} if harq else {}),
+            }
+        ],
+        gen=[{"name": "gen", "port": "gen", "sizes": [64, 1400], "pps": 200, "packets": 200}],
+        lcores=d.lcores(*dict.fromkeys(place.values())),
+        place=[{"node": node, "lcore": lcore} for node, lcore in place.items()],
+    )
+    airpath = Airpath(net, net.add("m"), file)
+    time.sleep(4)
+    report = airpath.stop()
+    gen, phy, ue = (roles(report)[k] for k in ("gen", "phy", "ue"))
+    assert gen["sent"] >= 200
+    assert (gen["good"], gen["lost"], gen["corrupted"]) == (gen["sent"], 0, 0)
+    assert {k.rsplit("phy_loop_")[-1] for k in program.drops(report)} <= {
+        "soft_loss",
+        "harq_repeat",
+    }
+    assert 20 < ue["srs"] == phy["srs"]
+    assert ue["sr_failures"] == 0
+    assert phy["grants"] < phy["slots"]  # of two a slot
+
+
+def test_data_waits_when_nobody_hears_the_requests(net, tmp_path):
+    """trans_max SRs go out, then the UE is silent; nothing is lost, for nothing was sent."""
+    file = d.write(
+        tmp_path / "deaf.yaml",
+        "deaf",
+        ports=[*d.ring_pair("gen", "user", "ip"), *d.ring_pair("radio", "phy")],
+        ue=[d.ue("ue", "user", "radio", any_rnti=True, sr={"prohibit_ms": 1, "trans_max": 5})],
+        phy=[
+            {
+                "name": "phy",
+                "port": "phy",
+                "numerology": 1,
+                "rnti": 77,
+                "tb_bytes": [9000],
+                "grant_on_sr": True,
+            }
+        ],
+        gen=[{"name": "gen", "port": "gen", "sizes": [100], "pps": 1000, "packets": 50}],
+        lcores=d.lcores("ue", "test"),
+        place=[
+            {"node": "ue.*", "lcore": "ue"},
+            *({"node": f"{r}.*", "lcore": "test"} for r in ("gen", "phy")),
+        ],
+    )
+    airpath = Airpath(net, net.add("m"), file)
+    time.sleep(1)
+    report = airpath.stop()
+    phy, ue = (roles(report)[k] for k in ("phy", "ue"))
+    assert (ue["srs"], ue["sr_failures"], ue["tbs"]) == (5, 1, 0)
+    assert (phy["srs"], phy["grants"]) == (0, 0)
+    assert program.drops(report) == {"phy.loop0.phy_loop_unknown_rnti": 5}
+    assert report["held"] >= 50
