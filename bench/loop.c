@@ -21,7 +21,8 @@
 #define WARM_MS 40
 #define SAMPLE_NS 20000 /* time reading the counters may take */
 #define SAMPLE_TRIES 50
-#define SETTLE_MS 400
+#define SETTLE_MS 1000
+#define STILL_MS 150 /**< nothing came for so long: nothing more comes */
 #define WINDOWS_MAX 4096
 
 struct loop {
@@ -217,7 +218,7 @@ summarize(const struct window *w, unsigned n, struct loop_trial *t)
 
 /** Stops sending and waits until what was sent has come back, or nothing more comes. */
 static void
-settle(const struct loop *l, struct gen_stats *s)
+settle(const struct loop *l, const struct gen_stats *first, struct gen_stats *s)
 {
 	uint64_t end = ap_clock_ns() + SETTLE_MS * AP_NS_PER_MS, good = 0;
 	uint64_t still = ap_clock_ns();
@@ -229,7 +230,8 @@ settle(const struct loop *l, struct gen_stats *s)
 		if (s->rx_good != good)
 			still = ap_clock_ns();
 		good = s->rx_good;
-		if (ap_clock_ns() - still > 60 * AP_NS_PER_MS)
+		if (good - first->rx_good == s->tx_packets - first->tx_packets ||
+		    ap_clock_ns() - still > STILL_MS * AP_NS_PER_MS)
 			break;
 	}
 }
@@ -300,7 +302,7 @@ loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t)
 	}
 	ap_hist_snapshot(&l->first_output->delay, &after);
 	t->seconds = (double)(ap_clock_ns() - start) / 1e9;
-	settle(l, &last);
+	settle(l, &first, &last);
 	summarize(windows, n, t);
 	count_losses(&first, &last, t);
 	delays(&before, &after, t);

@@ -20,6 +20,7 @@
 #define BACK_OFF 0.95
 #define BACK_OFF_TRIES 16
 #define AM_SDUS 65536U
+#define AM_REORDERING_MS 3000
 
 /** Keys that nobody else uses; what they are does not change what they cost. */
 #define KEY_ENC "2bd6459f82c5b300952c49104881ff48"
@@ -56,16 +57,18 @@ secure(struct ap_config *cfg, unsigned nea, unsigned nia, struct ap_error *err)
 }
 
 /**
- * RLC settings that suit the rates of a bench: queue and window hold what is under way, and the
- * user port takes what PDCP delivers at once when a gap closes.
+ * RLC settings that suit the rates of a bench: queue and window hold what is under way, PDCP waits
+ * until RLC has repaired a loss, and the user port takes what PDCP then delivers at once.
  */
 static int
 rlc_mode(struct ap_config *cfg, const char *name, struct ap_error *err)
 {
+	const bool am = strcmp(name, "am") == 0;
+
 	for (unsigned i = 0; i < cfg->ue[0].bearers_count; i++) {
 		struct ap_cfg_bearer_rlc *r = &cfg->ue[0].bearers[i].rlc;
 
-		if (strcmp(name, "am") == 0)
+		if (am)
 			*r = (struct ap_cfg_bearer_rlc){.mode = AP_RLC_AM,
 							.sn_bits = 18,
 							.queue_sdus = AM_SDUS,
@@ -83,8 +86,11 @@ rlc_mode(struct ap_config *cfg, const char *name, struct ap_error *err)
 		else
 			return ap_error_set(err, "--rlc takes um, am or tm, not '%s'", name);
 	}
-	for (unsigned i = 0; i < cfg->ports_count && strcmp(name, "am") == 0; i++)
-		cfg->ports[i].ring_size = RTE_MAX(cfg->ports[i].ring_size, AM_SDUS);
+	for (unsigned i = 0; i < cfg->ue[0].bearers_count && am; i++)
+		cfg->ue[0].bearers[i].pdcp.t_reordering_ms = AM_REORDERING_MS;
+	for (unsigned i = 0; i < cfg->ports_count && am; i++)
+		if (cfg->ports[i].framing != AP_FRAMING_RAW)
+			cfg->ports[i].ring_size = RTE_MAX(cfg->ports[i].ring_size, AM_SDUS);
 	return 0;
 }
 
