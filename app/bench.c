@@ -22,10 +22,8 @@ static const struct bench benches[] = {
 	 bench_ue_loopback, true},
 	{"mac-build", "S4: cycles to build a TB, by strategy, subPDUs and size", bench_mac_build,
 	 false},
-#ifdef AIRPATH_IPSEC_MB
 	{"pdcp", "cycles of PDCP with each cipher, beside the cipher library's own", bench_pdcp,
 	 false},
-#endif
 	{"rlc-am", "cycles of RLC AM: sending, receiving in several orders, acknowledging",
 	 bench_rlc_am, false},
 	{"cut", "cycles a cut between lcores costs, and moving bytes between cores", bench_cut,

@@ -5,14 +5,14 @@
 
 #include "bench/pdcp_library.h"
 #include "codec/pdcp.h"
-#include "modules/pdcp/pdcp_engine.h"
+#include "modules/pdcp/pdcp_mb.h"
 
 #define HEADER 3
 #define BEFORE 64
 #define BUFFER 9408
 
 struct pdcp_library {
-	struct pdcp_security_key *key;
+	struct pdcp_mb_key *key;
 	IMB_JOB *ready; /**< [PDCP_LIBRARY_MESSAGES], complete jobs */
 	IMB_JOB *ctr;   /**< [ENGINE_CTR_RUN] */
 	uint8_t *data;
@@ -22,10 +22,10 @@ struct pdcp_library {
 static void
 job_prepare(struct pdcp_library *l, unsigned i, unsigned bytes)
 {
-	const struct pdcp_security_key *k = l->key;
+	const struct pdcp_mb_key *k = l->key;
 	uint8_t *pdu = l->data + (size_t)i * BUFFER + BEFORE;
-	const unsigned prefix = k->nia == PDCP_NIA2 ? CMAC_PREFIX : 0;
-	const unsigned trailer = k->nia ? PDCP_MAC_I_LEN : 0;
+	const unsigned prefix = k->base.nia == PDCP_NIA2 ? CMAC_PREFIX : 0;
+	const unsigned trailer = k->base.nia ? PDCP_MAC_I_LEN : 0;
 	const uint64_t cipher = bytes + trailer, hash = HEADER + bytes + prefix;
 	IMB_JOB *job = &l->ready[i];
 
@@ -33,19 +33,21 @@ job_prepare(struct pdcp_library *l, unsigned i, unsigned bytes)
 	job->chain_order = IMB_ORDER_HASH_CIPHER;
 	job->src = job->dst = pdu + HEADER;
 	job->iv = (const uint8_t *)l->iv[i];
-	job->msg_len_to_cipher_in_bytes = k->nea == PDCP_NEA1 ? cipher * 8 : cipher;
+	job->msg_len_to_cipher_in_bytes = k->base.nea == PDCP_NEA1 ? cipher * 8 : cipher;
 	job->hash_start_src_offset_in_bytes = -(uint64_t)(HEADER + prefix);
-	job->msg_len_to_hash_in_bytes = k->nia == PDCP_NIA2 ? hash : hash * 8;
+	job->msg_len_to_hash_in_bytes = k->base.nia == PDCP_NIA2 ? hash : hash * 8;
 	job->auth_tag_output = pdu + HEADER + bytes;
-	if (k->nia == PDCP_NIA1)
+	if (k->base.nia == PDCP_NIA1)
 		job->u.SNOW3G_UIA2._iv = l->iv[i];
-	if (k->nia == PDCP_NIA3)
+	if (k->base.nia == PDCP_NIA3)
 		job->u.ZUC_EIA3._iv = (const uint8_t *)l->iv[i];
 }
 
 struct pdcp_library *
 pdcp_library_make(const struct pdcp_security_cfg *cfg, unsigned bytes)
 {
+	struct pdcp_security_cfg own = *cfg;
+	struct pdcp_security_key *key = NULL;
 	struct pdcp_library *l = aligned_alloc(64, RTE_ALIGN_CEIL(sizeof(*l), 64));
 
 	if (l == NULL)
@@ -54,10 +56,12 @@ pdcp_library_make(const struct pdcp_security_cfg *cfg, unsigned bytes)
 	l->ready = calloc(PDCP_LIBRARY_MESSAGES, sizeof(*l->ready));
 	l->ctr = calloc(ENGINE_CTR_RUN, sizeof(*l->ctr));
 	l->data = aligned_alloc(64, (size_t)PDCP_LIBRARY_MESSAGES * BUFFER);
-	if (!l->ready || !l->ctr || !l->data || pdcp_security_key_create(cfg, &l->key) < 0) {
+	own.engine = &pdcp_multi_buffer;
+	if (!l->ready || !l->ctr || !l->data || pdcp_security_key_create(&own, &key, NULL) < 0) {
 		pdcp_library_free(l);
 		return NULL;
 	}
+	l->key = (struct pdcp_mb_key *)key;
 	for (unsigned i = 0; i < PDCP_LIBRARY_MESSAGES; i++) {
 		for (unsigned j = 0; j < BUFFER; j++)
 			l->data[(size_t)i * BUFFER + j] = (uint8_t)(i + j);
@@ -103,10 +107,10 @@ jobs(struct pdcp_library *l, IMB_MGR *mgr)
 uint64_t
 pdcp_library_run(struct pdcp_library *l)
 {
-	IMB_MGR *mgr = pdcp_engines[rte_get_main_lcore()]->mgr;
+	IMB_MGR *mgr = pdcp_mbs[rte_get_main_lcore()]->mgr;
 	uint64_t start = rte_rdtsc_precise();
 
-	if (l->key->nea == PDCP_NEA2 && l->key->nia == PDCP_NIA0)
+	if (l->key->base.nea == PDCP_NEA2 && l->key->base.nia == PDCP_NIA0)
 		ctr(l, mgr);
 	else
 		jobs(l, mgr);
@@ -118,7 +122,8 @@ pdcp_library_free(struct pdcp_library *l)
 {
 	if (l == NULL)
 		return;
-	pdcp_security_key_destroy(l->key);
+	if (l->key != NULL)
+		pdcp_security_key_destroy(&l->key->base);
 	free(l->ready);
 	free(l->ctr);
 	free(l->data);

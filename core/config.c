@@ -229,10 +229,31 @@ key_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, const char *
 }
 
 static int
-security_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap_error *err)
+engine_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *err)
+{
+	struct ap_cfg_security *s = &ue->security;
+
+#ifdef AIRPATH_IPSEC_MB
+	DEFAULT(s->engine, AP_ENGINE_MULTI_BUFFER);
+#else
+	DEFAULT(s->engine, AP_ENGINE_CRYPTODEV);
+	if (s->engine == AP_ENGINE_MULTI_BUFFER)
+		BAD("%s: ue %s: security.engine: this build has no multi_buffer", cfg->path,
+		    ue->name);
+#endif
+	if (s->cryptodev != NULL && s->engine != AP_ENGINE_CRYPTODEV)
+		BAD("%s: ue %s: security.cryptodev needs security.engine: cryptodev", cfg->path,
+		    ue->name);
+	return 0;
+}
+
+static int
+security_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *err)
 {
 	const struct ap_cfg_security *s = &ue->security;
 
+	if (engine_finish(cfg, ue, err) < 0)
+		return -EINVAL;
 	if (s->nea > 3 || s->nia > 3)
 		BAD("%s: ue %s: security.nea and nia must be 0..3", cfg->path, ue->name);
 	if (key_finish(cfg, ue, "key_enc", s->key_enc, s->nea != 0, err) < 0)

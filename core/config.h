@@ -149,12 +149,22 @@ struct ap_cfg_bearer {
 	} mac;
 };
 
+/** Who ciphers: modules/pdcp/pdcp_security.h. */
+enum ap_cfg_engine {
+	AP_ENGINE_DEFAULT = 0, /**< after loading one of the others */
+	AP_ENGINE_MULTI_BUFFER,
+	AP_ENGINE_CRYPTODEV,
+};
+
 /** Algorithms and keys of TS 33.501 annex D. Keys are never printed. */
 struct ap_cfg_security {
-	uint8_t nea;   /**< 0..3, default 0 */
-	uint8_t nia;   /**< 0..3, default 0 */
-	char *key_enc; /**< K_UPenc, 32 hexadecimal digits; needed with nea 1..3 */
-	char *key_int; /**< K_UPint; needed with nia 1..3 */
+	enum ap_cfg_engine engine; /**< default multi_buffer where the build has it */
+	char *cryptodev; /**< vdev, or name or PCI address of a device; NULL: the engine's default
+			  */
+	uint8_t nea;     /**< 0..3, default 0 */
+	uint8_t nia;     /**< 0..3, default 0 */
+	char *key_enc;   /**< K_UPenc, 32 hexadecimal digits; needed with nea 1..3 */
+	char *key_int;   /**< K_UPint; needed with nia 1..3 */
 };
 
 /** HARQ of the uplink (TS 38.321 §5.4.2). */

@@ -132,7 +132,12 @@ static const cyaml_schema_field_t bearer_fields[] = {
 static const cyaml_schema_value_t bearer_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_bearer, bearer_fields)};
 
+static const cyaml_strval_t engines[] = {{"multi_buffer", AP_ENGINE_MULTI_BUFFER},
+					 {"cryptodev", AP_ENGINE_CRYPTODEV}};
 static const cyaml_schema_field_t security_fields[] = {
+	CYAML_FIELD_ENUM("engine", OPT | CYAML_FLAG_STRICT, struct ap_cfg_security, engine, engines,
+			 CYAML_ARRAY_LEN(engines)),
+	CYAML_FIELD_STRING_PTR("cryptodev", PTR, struct ap_cfg_security, cryptodev, 1, 40),
 	CYAML_FIELD_UINT("nea", OPT, struct ap_cfg_security, nea),
 	CYAML_FIELD_UINT("nia", OPT, struct ap_cfg_security, nia),
 	CYAML_FIELD_STRING_PTR("key_enc", PTR, struct ap_cfg_security, key_enc, 0, CYAML_UNLIMITED),

@@ -171,6 +171,10 @@ test_security(void **state)
 	assert_problem(SECURED("nia: 3", ""), "ue ue", "security.key_int is missing");
 	assert_problem(SECURED("nea: 1, key_enc: " KEY, "integrity: true"), "bearer 1",
 		       "security.nia");
+	assert_null(problem(SECURED("engine: cryptodev, cryptodev: crypto_aesni_mb", "")));
+	assert_problem(SECURED("engine: fast", ""), "security.engine", "fast");
+	assert_problem(SECURED("cryptodev: crypto_openssl, engine: multi_buffer", ""), "ue ue",
+		       "security.");
 	text = problem(SECURED("nea: 1, key_enc: \"0001secret\"", ""));
 	assert_non_null(strstr(text, "32 hexadecimal digits"));
 	assert_null(strstr(text, "secret"));

@@ -98,9 +98,14 @@ wants_pci(const struct ap_config *cfg)
 {
 	if (has_pci_port(cfg))
 		return true;
-	for (unsigned i = 0; i < cfg->ue_count; i++)
+	for (unsigned i = 0; i < cfg->ue_count; i++) {
+		const char *crypto = cfg->ue[i].security.cryptodev;
+
 		if (cfg->ue[i].copy == AP_COPY_DMA)
 			return true; /* a DSA is a PCI device */
+		if (crypto != NULL && strchr(crypto, ':') != NULL)
+			return true; /* an address */
+	}
 	return false;
 }
 

@@ -24,7 +24,8 @@ enum pdcp_security_failure {
 	PDCP_SECURITY_OK,
 	PDCP_SECURITY_MAC_I,    /**< integrity verification failed */
 	PDCP_SECURITY_NO_MBUF,  /**< no buffer to write to */
-	PDCP_SECURITY_TOO_LONG, /**< does not fit such a buffer */
+	PDCP_SECURITY_TOO_LONG, /**< does not fit such a buffer, or the engine */
+	PDCP_SECURITY_DEVICE,   /**< the engine's device did not do it */
 };
 
 /** What TS 33.501 annex D takes beside COUNT and the message. Constant while PDUs flow. */
@@ -48,11 +49,21 @@ struct pdcp_secured {
 	uint8_t failed; /**< out: enum pdcp_security_failure */
 };
 
+struct pdcp_security_cfg;
+struct pdcp_security_key;
+struct ap_error;
+
+/** An engine. */
 struct pdcp_crypto {
+	const char *name; /**< as deployments call it */
 	/** Fills the MAC-I, then ciphers. */
 	void (*protect)(struct pdcp_secured *pdus, uint16_t nb);
 	/** Deciphers, then verifies the MAC-I. */
 	void (*verify)(struct pdcp_secured *pdus, uint16_t nb);
+	/** Behind pdcp_security_key_create() and pdcp_security_key_destroy(). */
+	int (*key_create)(const struct pdcp_security_cfg *cfg, struct pdcp_security_key **key,
+			  struct ap_error *err);
+	void (*key_destroy)(struct pdcp_security_key *key);
 };
 
 /** Collects a node visit's secured PDUs; all of one pdcp_crypto. */

@@ -4,7 +4,7 @@
 
 #include <rte_byteorder.h>
 
-#include "modules/pdcp/pdcp_engine.h"
+#include "modules/pdcp/pdcp_mb.h"
 
 /** Reverses the bits of each byte. */
 static inline uint32_t
@@ -30,7 +30,7 @@ word_mac(uint32_t message, uint64_t stream)
 /** Enciphers zeros; by a job, for the library's call for one buffer has the same limit as its EIA3.
  */
 static void
-keystream(struct pdcp_engine *e, const uint8_t *key, const void *iv, uint32_t words)
+keystream(struct pdcp_mb *e, const uint8_t *key, const void *iv, uint32_t words)
 {
 	uint32_t *z = e->stream;
 	IMB_JOB *job = IMB_GET_NEXT_JOB(e->mgr);
@@ -55,7 +55,7 @@ keystream(struct pdcp_engine *e, const uint8_t *key, const void *iv, uint32_t wo
 }
 
 uint32_t
-pdcp_eia3_long(struct pdcp_engine *e, const uint8_t *key, const void *iv, const uint8_t *message,
+pdcp_eia3_long(struct pdcp_mb *e, const uint8_t *key, const void *iv, const uint8_t *message,
 	       uint32_t bytes)
 {
 	uint32_t *z = e->stream;

@@ -2,79 +2,90 @@
 #ifndef AIRPATH_MODULES_PDCP_ENGINE_H
 #define AIRPATH_MODULES_PDCP_ENGINE_H
 
-/** What pdcp_security.c makes and pdcp_multi_buffer.c uses. */
+/** What the engines behind pdcp_security.h have in common. */
 
-#include <intel-ipsec-mb.h>
+#include <stdbool.h>
+#include <string.h>
 
-#include <rte_lcore.h>
+#include <rte_byteorder.h>
 
+#include "core/pkt.h"
 #include "modules/pdcp/pdcp_security.h"
 
-#define ENGINE_PDUS IMB_MAX_BURST_SIZE /* PDUs the library takes at once */
-#define ENGINE_SNOW_ALONE 2            /* so few NEA1 PDUs in a burst are ciphered singly */
-#define ENGINE_CTR_RUN 32              /* jobs that stay in the first-level cache */
-#define EIA3_MAX 8188                  /* B, the longest message of the library's 128-EIA3 */
-#define CMAC_PREFIX 8                  /* B: COUNT, BEARER, DIRECTION and zeros before the PDU */
+#define EIA3_MAX 8188 /* B, the longest message of the software libraries' 128-EIA3 */
+#define CMAC_PREFIX 8 /* B: COUNT, BEARER, DIRECTION and zeros before the PDU */
 
+/** First member of each engine's key. */
 struct pdcp_security_key {
-	IMB_JOB job; /**< what no PDU changes */
+	const struct pdcp_crypto *crypto; /**< engine it was made by */
 	struct rte_mempool *pool;
 	uint32_t room; /**< data room of `pool` behind the headroom, B */
 	enum pdcp_nea nea;
 	enum pdcp_nia nia;
-	uint32_t enc[4 * 11] __rte_aligned(16); /**< NEA2 */
-	uint32_t dec[4 * 11] __rte_aligned(16);
-	uint32_t cmac[4 * 11] __rte_aligned(16); /**< NIA2, and its subkeys */
-	uint32_t cmac_1[4] __rte_aligned(16);
-	uint32_t cmac_2[4] __rte_aligned(16);
-	snow3g_key_schedule_t snow_enc __rte_aligned(16);
-	snow3g_key_schedule_t snow_int __rte_aligned(16);
-	uint8_t zuc_enc[PDCP_KEY_LEN] __rte_aligned(16);
-	uint8_t zuc_int[PDCP_KEY_LEN] __rte_aligned(16);
+	char name[64]; /**< of the engine, and its device */
 };
 
-/** Where one PDU of a burst is read and written. */
-struct pdcp_place {
-	uint8_t *pdu; /**< as it will be */
-	const uint8_t
-		*src;   /**< what is to be ciphered, pdu + clear_len unless it moves meanwhile */
-	uint32_t len;   /**< of the PDU, B */
-	uint64_t saved; /**< what stood where the CMAC prefix is now */
-	uint32_t mac_i; /**< computed for comparison */
-	bool prefixed;
-	bool alone; /**< ciphered by snow3g_alone(), not by the job */
-	bool late;  /**< MAC-I by pdcp_eia3_long(), not by the job */
-};
+static inline const struct pdcp_security_key *
+pdcp_key_of(const struct pdcp_secured *p)
+{
+	return p->sec->keys;
+}
 
-/** One lcore's. */
-struct pdcp_engine {
-	IMB_MGR *mgr;
-	uint16_t nb_old;
-	struct pdcp_place places[ENGINE_PDUS];
-	struct rte_mbuf *old[ENGINE_PDUS]; /**< still read from, freed when the burst is done */
-	uint32_t iv_enc[ENGINE_PDUS][4] __rte_aligned(64);
-	uint32_t iv_int[ENGINE_PDUS][4] __rte_aligned(64);
-	IMB_JOB ctr[ENGINE_CTR_RUN];
-	uint32_t stream[UINT16_MAX / 4 + 4]; /**< of pdcp_eia3_long() */
-};
+static inline bool
+pdcp_has_integrity(const struct pdcp_secured *p)
+{
+	return p->sec->mac_i_len != 0 && pdcp_key_of(p)->nia != PDCP_NIA0;
+}
 
-/** By lcore; made with the first key. */
-extern struct pdcp_engine *pdcp_engines[RTE_MAX_LCORE];
+/** @return true when the PDU can be worked on where it is; NIA2's prefix needs the headroom. */
+static inline bool
+pdcp_stays(const struct rte_mbuf *m)
+{
+	return m->nb_segs == 1 && ap_seg_writable(m) && m->data_off >= CMAC_PREFIX;
+}
+
+/** Counter block of NEA2, IV of NEA1 and NEA3 (TS 33.401 annex B.1). */
+static inline void
+pdcp_cipher_iv(const struct pdcp_secured *p, uint32_t *iv)
+{
+	const bool ctr = pdcp_key_of(p)->nea == PDCP_NEA2;
+
+	iv[0] = rte_cpu_to_be_32(p->count);
+	iv[1] = rte_cpu_to_be_32((uint32_t)p->sec->bearer << 27 | (uint32_t)p->sec->direction
+									  << 26);
+	/* NEA2: the counter block continues with zeros; SNOW 3G and ZUC repeat the words. */
+	iv[2] = ctr ? 0 : iv[0];
+	iv[3] = ctr ? 0 : iv[1];
+}
+
+/** NIA1: COUNT, FRESH = BEARER | 0^27, both with DIRECTION; NIA3 is the same. */
+static inline void
+pdcp_stream_iv(const struct pdcp_secured *p, uint32_t *iv)
+{
+	const uint32_t bearer = (uint32_t)p->sec->bearer << 27;
+
+	iv[0] = rte_cpu_to_be_32(p->count);
+	iv[1] = rte_cpu_to_be_32(bearer);
+	iv[2] = rte_cpu_to_be_32(p->count ^ (uint32_t)p->sec->direction << 31);
+	iv[3] = rte_cpu_to_be_32(bearer ^ (uint32_t)p->sec->direction << 15);
+}
+
+/** TS 33.401 §B.2.3: M = COUNT | BEARER | DIRECTION | 0^26 | MESSAGE; this is what comes before. */
+static inline void
+pdcp_cmac_prefix(const struct pdcp_secured *p, uint8_t *to)
+{
+	const uint32_t words[] = {rte_cpu_to_be_32(p->count),
+				  rte_cpu_to_be_32((uint32_t)p->sec->bearer << 27 |
+						   (uint32_t)p->sec->direction << 26)};
+
+	memcpy(to, words, CMAC_PREFIX);
+}
 
 /**
- * Moves a PDU that is shared, chained or without headroom to an mbuf of the key's pool. What is to
- * be deciphered stays where it is until then (pdcp_place.src); the rest is copied.
+ * Copies a PDU that is shared, chained or without headroom to an mbuf of the key's pool, and frees
+ * the old one.
  * @return false: it failed, the reason is in `p`
  */
-bool pdcp_place_elsewhere(struct pdcp_engine *e, struct pdcp_secured *p, struct pdcp_place *at,
-			  bool verify);
-
-/**
- * 128-EIA3 (TS 35.222) of a message that is longer than EIA3_MAX, up to 65535 B.
- * No job may be under way in the engine.
- * @return the MAC as it stands in a PDU
- */
-uint32_t pdcp_eia3_long(struct pdcp_engine *e, const uint8_t *key, const void *iv,
-			const uint8_t *message, uint32_t bytes);
+bool pdcp_move(struct pdcp_secured *p);
 
 #endif

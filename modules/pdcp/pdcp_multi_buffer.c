@@ -13,55 +13,34 @@
 
 #include "codec/pdcp.h"
 #include "core/pkt.h"
-#include "modules/pdcp/pdcp_engine.h"
+#include "modules/pdcp/pdcp_mb.h"
 
 /** Chooses where the PDU is read and written. @return false: it failed. */
 static inline bool
-place(struct pdcp_engine *e, struct pdcp_secured *p, struct pdcp_place *at, bool verify)
+place(struct pdcp_mb *e, struct pdcp_secured *p, struct pdcp_place *at, bool verify)
 {
 	struct rte_mbuf *m = p->m;
 
 	at->len = m->pkt_len;
 	at->prefixed = at->late = at->alone = false;
-	/* The prefix of NIA2 needs headroom that is this packet's alone. */
-	if (unlikely(m->nb_segs != 1 || !ap_seg_writable(m) || m->data_off < CMAC_PREFIX))
+	if (unlikely(!pdcp_stays(m)))
 		return pdcp_place_elsewhere(e, p, at, verify);
 	at->pdu = rte_pktmbuf_mtod(m, uint8_t *);
 	at->src = at->pdu + p->sec->clear_len;
 	return true;
 }
 
-static inline bool
-has_integrity(const struct pdcp_secured *p)
-{
-	return p->sec->mac_i_len != 0 &&
-	       ((const struct pdcp_security_key *)p->sec->keys)->nia != PDCP_NIA0;
-}
-
-static inline const struct pdcp_security_key *
+static inline const struct pdcp_mb_key *
 key_of(const struct pdcp_secured *p)
 {
 	return p->sec->keys;
-}
-
-static inline void
-cipher_iv(const struct pdcp_secured *p, uint32_t *iv)
-{
-	const bool ctr = key_of(p)->nea == PDCP_NEA2;
-
-	iv[0] = rte_cpu_to_be_32(p->count);
-	iv[1] = rte_cpu_to_be_32((uint32_t)p->sec->bearer << 27 | (uint32_t)p->sec->direction
-									  << 26);
-	/* NEA2: the counter block continues with zeros; SNOW 3G and ZUC repeat the words. */
-	iv[2] = ctr ? 0 : iv[0];
-	iv[3] = ctr ? 0 : iv[1];
 }
 
 /** The job's cipher half. TS 33.501 §D.2.1 refers to TS 33.401 annex B for the inputs. */
 static inline void
 cipher_fill(IMB_JOB *job, const struct pdcp_secured *p, const struct pdcp_place *at, uint32_t *iv)
 {
-	const struct pdcp_security_key *k = p->sec->keys;
+	const struct pdcp_mb_key *k = key_of(p);
 	const uint32_t bytes = at->len - p->sec->clear_len;
 
 	job->src = at->src;
@@ -69,31 +48,19 @@ cipher_fill(IMB_JOB *job, const struct pdcp_secured *p, const struct pdcp_place 
 	job->iv = (const uint8_t *)iv;
 	job->cipher_start_src_offset_in_bytes = 0;
 	/* UEA2 counts bits, the others bytes. */
-	job->msg_len_to_cipher_in_bytes = k->nea == PDCP_NEA1 ? bytes * 8ULL : bytes;
-	cipher_iv(p, iv);
-}
-
-/** NIA1: COUNT, FRESH = BEARER | 0^27, both with DIRECTION; NIA3 is the same. */
-static inline void
-stream_iv(const struct pdcp_secured *p, uint32_t *iv)
-{
-	const uint32_t bearer = (uint32_t)p->sec->bearer << 27;
-
-	iv[0] = rte_cpu_to_be_32(p->count);
-	iv[1] = rte_cpu_to_be_32(bearer);
-	iv[2] = rte_cpu_to_be_32(p->count ^ (uint32_t)p->sec->direction << 31);
-	iv[3] = rte_cpu_to_be_32(bearer ^ (uint32_t)p->sec->direction << 15);
+	job->msg_len_to_cipher_in_bytes = k->base.nea == PDCP_NEA1 ? bytes * 8ULL : bytes;
+	pdcp_cipher_iv(p, iv);
 }
 
 /** Integrity apart from the jobs, while none is under way: before enciphering, or after
  * deciphering. */
 static __rte_noinline uint32_t
-long_mac_i(struct pdcp_engine *e, const struct pdcp_secured *p, const struct pdcp_place *at)
+long_mac_i(struct pdcp_mb *e, const struct pdcp_secured *p, const struct pdcp_place *at)
 {
-	const struct pdcp_security_key *k = p->sec->keys;
+	const struct pdcp_mb_key *k = key_of(p);
 	uint32_t iv[4];
 
-	stream_iv(p, iv);
+	pdcp_stream_iv(p, iv);
 	return pdcp_eia3_long(e, k->zuc_int, iv, at->pdu, at->len - p->sec->mac_i_len);
 }
 
@@ -102,26 +69,22 @@ static inline void
 hash_fill(IMB_JOB *job, const struct pdcp_secured *p, struct pdcp_place *at, uint32_t *iv,
 	  bool verify)
 {
-	const struct pdcp_security_key *k = p->sec->keys;
+	const struct pdcp_mb_key *k = key_of(p);
 	uint64_t bytes = at->len - p->sec->mac_i_len;
 	uint8_t *from = at->pdu;
 
 	job->auth_tag_output = verify ? (uint8_t *)&at->mac_i : at->pdu + bytes;
-	if (k->nia == PDCP_NIA2) {
-		/* TS 33.401 §B.2.3: M = COUNT | BEARER | DIRECTION | 0^26 | MESSAGE */
+	if (k->base.nia == PDCP_NIA2) {
 		from -= CMAC_PREFIX;
 		bytes += CMAC_PREFIX;
 		memcpy(&at->saved, from, CMAC_PREFIX);
-		iv[0] = rte_cpu_to_be_32(p->count);
-		iv[1] = rte_cpu_to_be_32((uint32_t)p->sec->bearer << 27 |
-					 (uint32_t)p->sec->direction << 26);
-		memcpy(from, iv, CMAC_PREFIX);
+		pdcp_cmac_prefix(p, from);
 		at->prefixed = true;
 		job->msg_len_to_hash_in_bytes = bytes;
 	} else {
-		stream_iv(p, iv);
+		pdcp_stream_iv(p, iv);
 		job->msg_len_to_hash_in_bits = bytes * 8;
-		if (k->nia == PDCP_NIA1)
+		if (k->base.nia == PDCP_NIA1)
 			job->u.SNOW3G_UIA2._iv = iv;
 		else
 			job->u.ZUC_EIA3._iv = (const uint8_t *)iv;
@@ -131,7 +94,7 @@ hash_fill(IMB_JOB *job, const struct pdcp_secured *p, struct pdcp_place *at, uin
 }
 
 static void
-ctr_run(struct pdcp_engine *e, uint32_t nb)
+ctr_run(struct pdcp_mb *e, uint32_t nb)
 {
 	if (nb > 0)
 		IMB_SUBMIT_CIPHER_BURST_NOCHECK(e->mgr, e->ctr, nb, IMB_CIPHER_CNTR,
@@ -139,9 +102,9 @@ ctr_run(struct pdcp_engine *e, uint32_t nb)
 }
 
 static inline void
-job_fill(struct pdcp_engine *e, IMB_JOB *job, struct pdcp_secured *p, uint16_t i, bool verify)
+job_fill(struct pdcp_mb *e, IMB_JOB *job, struct pdcp_secured *p, uint16_t i, bool verify)
 {
-	const struct pdcp_security_key *k = p->sec->keys;
+	const struct pdcp_mb_key *k = key_of(p);
 	struct pdcp_place *at = &e->places[i];
 
 	*job = k->job;
@@ -149,7 +112,7 @@ job_fill(struct pdcp_engine *e, IMB_JOB *job, struct pdcp_secured *p, uint16_t i
 	cipher_fill(job, p, at, e->iv_enc[i]);
 	if (unlikely(at->alone))
 		job->cipher_mode = IMB_CIPHER_NULL;
-	if (!has_integrity(p) || unlikely(at->late))
+	if (!pdcp_has_integrity(p) || unlikely(at->late))
 		job->hash_alg = IMB_AUTH_NULL;
 	else
 		hash_fill(job, p, at, e->iv_int[i], verify);
@@ -157,7 +120,7 @@ job_fill(struct pdcp_engine *e, IMB_JOB *job, struct pdcp_secured *p, uint16_t i
 
 /** Jobs of any kind: the library takes and finishes them in its own order. */
 static void
-jobs_run(struct pdcp_engine *e, struct pdcp_secured *pdus, const uint16_t *which, uint32_t nb,
+jobs_run(struct pdcp_mb *e, struct pdcp_secured *pdus, const uint16_t *which, uint32_t nb,
 	 bool verify)
 {
 	IMB_JOB *jobs[ENGINE_PDUS];
@@ -180,13 +143,12 @@ jobs_run(struct pdcp_engine *e, struct pdcp_secured *pdus, const uint16_t *which
 static inline bool
 is_late(const struct pdcp_secured *p, const struct pdcp_place *at)
 {
-	return unlikely(at->len > EIA3_MAX + PDCP_MAC_I_LEN) &&
-	       ((const struct pdcp_security_key *)p->sec->keys)->nia == PDCP_NIA3;
+	return unlikely(at->len > EIA3_MAX + PDCP_MAC_I_LEN) && pdcp_key_of(p)->nia == PDCP_NIA3;
 }
 
 /** Puts back what the prefix covered; compares the MAC-I where that is due. */
 static inline void
-finish(struct pdcp_engine *e, struct pdcp_secured *p, const struct pdcp_place *at, bool verify)
+finish(struct pdcp_mb *e, struct pdcp_secured *p, const struct pdcp_place *at, bool verify)
 {
 	uint32_t received, computed = at->mac_i;
 
@@ -203,13 +165,13 @@ finish(struct pdcp_engine *e, struct pdcp_secured *p, const struct pdcp_place *a
 
 /** @return true when the PDU needs a job of the general kind. */
 static inline bool
-is_general(struct pdcp_engine *e, struct pdcp_secured *p, struct pdcp_place *at, bool verify)
+is_general(struct pdcp_mb *e, struct pdcp_secured *p, struct pdcp_place *at, bool verify)
 {
-	const struct pdcp_security_key *k = p->sec->keys;
+	const struct pdcp_mb_key *k = key_of(p);
 
 	/* A PDU without data to cipher or protect is done. */
-	if (!has_integrity(p))
-		return k->nea != PDCP_NEA0 && at->len > p->sec->clear_len;
+	if (!pdcp_has_integrity(p))
+		return k->base.nea != PDCP_NEA0 && at->len > p->sec->clear_len;
 	at->late = is_late(p, at);
 	if (unlikely(at->late) && !verify) {
 		uint32_t mac_i = long_mac_i(e, p, at);
@@ -225,18 +187,17 @@ is_general(struct pdcp_engine *e, struct pdcp_secured *p, struct pdcp_place *at,
  * @param which the general PDUs, of which some have NEA1
  */
 static __rte_noinline void
-snow3g_alone(struct pdcp_engine *e, const struct pdcp_secured *pdus, const uint16_t *which,
-	     uint32_t nb)
+snow3g_alone(struct pdcp_mb *e, const struct pdcp_secured *pdus, const uint16_t *which, uint32_t nb)
 {
 	for (uint32_t i = 0; i < nb; i++) {
 		const struct pdcp_secured *p = &pdus[which[i]];
-		const struct pdcp_security_key *k = p->sec->keys;
+		const struct pdcp_mb_key *k = key_of(p);
 		const struct pdcp_place *at = &e->places[which[i]];
 		uint32_t *iv = e->iv_enc[which[i]];
 
 		if (!at->alone)
 			continue;
-		cipher_iv(p, iv);
+		pdcp_cipher_iv(p, iv);
 		IMB_SNOW3G_F8_1_BUFFER(e->mgr, &k->snow_enc, iv, at->src,
 				       at->pdu + p->sec->clear_len, at->len - p->sec->clear_len);
 	}
@@ -244,39 +205,39 @@ snow3g_alone(struct pdcp_engine *e, const struct pdcp_secured *pdus, const uint1
 
 /** The general PDUs of a burst, of which `nb_snow` have NEA1. */
 static void
-general_run(struct pdcp_engine *e, struct pdcp_secured *pdus, const uint16_t *which, uint32_t nb,
+general_run(struct pdcp_mb *e, struct pdcp_secured *pdus, const uint16_t *which, uint32_t nb,
 	    uint32_t nb_snow, bool verify)
 {
 	const bool alone = nb_snow > 0 && nb_snow <= ENGINE_SNOW_ALONE;
 
 	for (uint32_t i = 0; alone && i < nb; i++)
-		e->places[which[i]].alone = key_of(&pdus[which[i]])->nea == PDCP_NEA1;
+		e->places[which[i]].alone = pdcp_key_of(&pdus[which[i]])->nea == PDCP_NEA1;
 	if (alone && verify)
 		snow3g_alone(e, pdus, which, nb);
 	jobs_run(e, pdus, which, nb, verify);
 	if (alone && !verify)
 		snow3g_alone(e, pdus, which, nb);
 	for (uint32_t i = 0; i < nb; i++)
-		if (has_integrity(&pdus[which[i]]))
+		if (pdcp_has_integrity(&pdus[which[i]]))
 			finish(e, &pdus[which[i]], &e->places[which[i]], verify);
 }
 
 static void
-burst(struct pdcp_engine *e, struct pdcp_secured *pdus, uint16_t nb, bool verify)
+burst(struct pdcp_mb *e, struct pdcp_secured *pdus, uint16_t nb, bool verify)
 {
 	uint16_t general[ENGINE_PDUS];
 	uint32_t nb_general = 0, nb_ctr = 0, nb_snow = 0;
 
 	for (uint16_t i = 0; i < nb; i++) {
 		struct pdcp_secured *p = &pdus[i];
-		const struct pdcp_security_key *k = p->sec->keys;
+		const struct pdcp_mb_key *k = key_of(p);
 		struct pdcp_place *at = &e->places[i];
 
 		if (unlikely(!place(e, p, at, verify)))
 			continue;
-		if (has_integrity(p) || k->nea != PDCP_NEA2) {
+		if (pdcp_has_integrity(p) || k->base.nea != PDCP_NEA2) {
 			general[nb_general] = i;
-			nb_snow += k->nea == PDCP_NEA1;
+			nb_snow += k->base.nea == PDCP_NEA1;
 			nb_general += is_general(e, p, at, verify);
 			continue;
 		}
@@ -301,7 +262,7 @@ burst(struct pdcp_engine *e, struct pdcp_secured *pdus, uint16_t nb, bool verify
 static inline void
 run(struct pdcp_secured *pdus, uint16_t nb, bool verify)
 {
-	struct pdcp_engine *e = pdcp_engines[rte_lcore_id()];
+	struct pdcp_mb *e = pdcp_mbs[rte_lcore_id()];
 
 	for (uint16_t i = 0; i < nb; i += ENGINE_PDUS)
 		burst(e, pdus + i, RTE_MIN((uint16_t)(nb - i), (uint16_t)ENGINE_PDUS), verify);
@@ -319,4 +280,8 @@ verify(struct pdcp_secured *pdus, uint16_t nb)
 	run(pdus, nb, true);
 }
 
-const struct pdcp_crypto pdcp_multi_buffer = {.protect = protect, .verify = verify};
+const struct pdcp_crypto pdcp_multi_buffer = {.name = "multi_buffer",
+					      .protect = protect,
+					      .verify = verify,
+					      .key_create = pdcp_mb_key_create,
+					      .key_destroy = pdcp_mb_key_destroy};

@@ -42,7 +42,8 @@ enum pdcp_rx_drop {
 	PDCP_RX_REORDER_FULL,        /**< in the window but beyond reorder_slots */
 	PDCP_RX_INTEGRITY,           /**< integrity verification failed */
 	PDCP_RX_NO_MBUF,             /**< no buffer to decipher into */
-	PDCP_RX_TOO_LONG,            /**< longer than such a buffer */
+	PDCP_RX_TOO_LONG,            /**< longer than such a buffer, or than the engine takes */
+	PDCP_RX_DEVICE,              /**< the crypto device did not do it */
 	PDCP_RX_STATUS_FULL,         /**< status reports came faster than slots */
 	PDCP_RX_DROPS,
 };

@@ -35,6 +35,7 @@ static const char *const drops[] = {
 	[PDCP_RX_INTEGRITY] = "integrity",
 	[PDCP_RX_NO_MBUF] = "no_mbuf",
 	[PDCP_RX_TOO_LONG] = "too_long",
+	[PDCP_RX_DEVICE] = "device",
 	[PDCP_RX_STATUS_FULL] = "status_full",
 };
 

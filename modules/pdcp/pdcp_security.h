@@ -4,15 +4,16 @@
 
 /**
  * NEA1..3 and NIA1..3 of TS 33.501 annex D, behind the seam of pdcp_crypto.h: many
- * PDUs of any mix of bearers and algorithms at once, by Intel's multi-buffer library.
+ * PDUs of any mix of bearers and algorithms at once. Two engines do it: `multi_buffer`,
+ * Intel's library (x86-64 only), and `cryptodev`, a DPDK crypto device.
  *
  * A key object holds what one direction of one bearer needs: algorithms and expanded
- * keys. It is constant once made, so several lcores may use it; each lcore has a
- * manager of the library of its own, made with the first key object.
+ * keys. It is constant once made, so several lcores may use it; what an engine needs for
+ * each lcore is made with its first key object.
  *
  * PDUs are worked on in place where their buffer belongs to them alone and is one
- * segment. All others move to an mbuf of `pool`: a received PDU that lies in a shared
- * TB is deciphered from there straight into its new mbuf, without a copy before.
+ * segment. All others move to an mbuf of `pool`; multi_buffer deciphers a received PDU
+ * that lies in a shared TB from there straight into its new mbuf, without a copy before.
  */
 
 #include <stdbool.h>
@@ -45,25 +46,43 @@ enum pdcp_nia {
 struct pdcp_security_cfg {
 	enum pdcp_nea nea;
 	enum pdcp_nia nia;
-	uint8_t key_enc[PDCP_KEY_LEN]; /**< K_UPenc or K_RRCenc; unused with NEA0 */
-	uint8_t key_int[PDCP_KEY_LEN]; /**< K_UPint or K_RRCint; unused with NIA0 */
-	struct rte_mempool *pool;      /**< for PDUs that cannot stay where they are */
+	uint8_t key_enc[PDCP_KEY_LEN];    /**< K_UPenc or K_RRCenc; unused with NEA0 */
+	uint8_t key_int[PDCP_KEY_LEN];    /**< K_UPint or K_RRCint; unused with NIA0 */
+	struct rte_mempool *pool;         /**< for PDUs that cannot stay where they are */
+	const struct pdcp_crypto *engine; /**< NULL: pdcp_security_engine(NULL) */
+	const char *device; /**< cryptodev: vdev, or name or PCI address of a device that exists;
+				 NULL: PDCP_SECURITY_DEVICE_DEFAULT */
 };
+
+#define PDCP_SECURITY_DEVICE_DEFAULT "crypto_openssl"
 
 struct pdcp_security_key;
 
-/** To be configured with a pdcp_security_key as `keys`. Protects and verifies on any EAL lcore. */
+#ifdef AIRPATH_IPSEC_MB
 extern const struct pdcp_crypto pdcp_multi_buffer;
+#endif
+extern const struct pdcp_crypto pdcp_cryptodev;
+
+/** @return the engine of that name, NULL where this build has none; for NULL the default one. */
+const struct pdcp_crypto *pdcp_security_engine(const char *name);
 
 /**
  * Expands keys; `cfg` is not kept. With NIA0, or for an entity without MAC-I, PDUs are
  * ciphered only. Control thread.
- * @return 0 and the object; -EINVAL for an unknown algorithm or no pool; -ENOMEM;
- *         -ENOTSUP where this build has no library
+ * @param err says more; may be NULL
+ * @return 0 and the object; -EINVAL for an unknown algorithm or no pool; -ENOMEM; -ENODEV
+ *         for no such device; -ENOTSUP where the engine or its device cannot do it
  */
-int pdcp_security_key_create(const struct pdcp_security_cfg *cfg, struct pdcp_security_key **key);
+int pdcp_security_key_create(const struct pdcp_security_cfg *cfg, struct pdcp_security_key **key,
+			     struct ap_error *err);
 
 /** Wipes and frees; no PDU may still be under way with it. NULL is allowed. Control thread. */
 void pdcp_security_key_destroy(struct pdcp_security_key *key);
+
+/** @return the engine to be configured with the key as `keys`; any EAL lcore may run it. */
+const struct pdcp_crypto *pdcp_security_crypto(const struct pdcp_security_key *key);
+
+/** @return the engine and its device as people know them. */
+const char *pdcp_security_name(const struct pdcp_security_key *key);
 
 #endif

@@ -36,7 +36,7 @@ enum pdcp_tx_drop {
 	PDCP_TX_QUEUE_FULL, /**< no room in the RLC queue; no SN was assigned */
 	PDCP_TX_COUNT_END,  /**< every COUNT was used: the bearer needs new keys */
 	PDCP_TX_NO_MBUF,    /**< no segment for header or MAC-I */
-	PDCP_TX_CRYPTO,     /**< the security functions had no buffer to write to */
+	PDCP_TX_CRYPTO,     /**< the security functions failed: no buffer, too long, device */
 	PDCP_TX_DROPS,
 };
 

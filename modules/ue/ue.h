@@ -34,10 +34,11 @@ void ue_bearers_fini(struct ue *ue);
 /**
  * Expands the bearer's keys with the UE's algorithms.
  * @param key_enc and key_int as in ap_cfg_security; one that the bearer does not use may be NULL
+ * @param err may be NULL
  * @return 0 with NULL where the bearer has no security, or as pdcp_security_key_create()
  */
 int ue_key_make(const struct ue *ue, const struct ap_cfg_bearer *b, const char *key_enc,
-		const char *key_int, struct pdcp_security_key **key);
+		const char *key_int, struct pdcp_security_key **key, struct ap_error *err);
 
 /** Says once of each direction that COUNT came to count_notify. Control thread, now and then. */
 void ue_pdcp_poll(void *obj);

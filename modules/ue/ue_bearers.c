@@ -58,12 +58,16 @@ sdap_make(struct ue *ue)
 /** @param key one direction's; NULL where the bearer has neither ciphering nor integrity. */
 int
 ue_key_make(const struct ue *ue, const struct ap_cfg_bearer *b, const char *key_enc,
-	    const char *key_int, struct pdcp_security_key **key)
+	    const char *key_int, struct pdcp_security_key **key, struct ap_error *err)
 {
+	static const char *const engines[] = {
+		[AP_ENGINE_MULTI_BUFFER] = "multi_buffer", [AP_ENGINE_CRYPTODEV] = "cryptodev"};
 	const struct ap_cfg_security *s = &ue->cfg->security;
 	struct pdcp_security_cfg cfg = {.nea = s->nea,
 					.nia = b->pdcp.integrity ? s->nia : PDCP_NIA0,
-					.pool = ue->l2.pools.pdcp};
+					.pool = ue->l2.pools.pdcp,
+					.engine = pdcp_security_engine(engines[s->engine]),
+					.device = s->cryptodev};
 	int rc = 0;
 
 	*key = NULL;
@@ -74,7 +78,7 @@ ue_key_make(const struct ue *ue, const struct ap_cfg_bearer *b, const char *key_
 	if (rc == 0 && cfg.nia != PDCP_NIA0)
 		rc = ap_config_key(key_int, cfg.key_int);
 	if (rc == 0)
-		rc = pdcp_security_key_create(&cfg, key);
+		rc = pdcp_security_key_create(&cfg, key, err);
 	explicit_bzero(&cfg, sizeof(cfg));
 	return rc;
 }
@@ -94,7 +98,7 @@ rlc_mode(const struct ap_cfg_bearer *b)
 }
 
 static int
-bearer_tx_make(struct ue *ue, uint32_t i)
+bearer_tx_make(struct ue *ue, uint32_t i, struct ap_error *err)
 {
 	const struct ap_cfg_bearer *b = &ue->cfg->bearers[i];
 	struct pdcp_security_key *key;
@@ -121,11 +125,12 @@ bearer_tx_make(struct ue *ue, uint32_t i)
 		       .pollByte = b->rlc.poll_byte,
 		       .maxRetxThreshold = b->rlc.max_retx_threshold},
 	};
-	int rc = ue_key_make(ue, b, ue->cfg->security.key_enc, ue->cfg->security.key_int, &key);
+	int rc =
+		ue_key_make(ue, b, ue->cfg->security.key_enc, ue->cfg->security.key_int, &key, err);
 
 	if (rc < 0)
 		return rc;
-	pdcp.crypto = key ? &pdcp_multi_buffer : NULL;
+	pdcp.crypto = key ? pdcp_security_crypto(key) : NULL;
 	pdcp.keys = key;
 	rc = pdcp_tx_init(&ue->l2.pdcp_tx[i], &pdcp);
 	if (rc < 0)
@@ -134,7 +139,7 @@ bearer_tx_make(struct ue *ue, uint32_t i)
 }
 
 static int
-bearer_rx_make(struct ue *ue, uint32_t i)
+bearer_rx_make(struct ue *ue, uint32_t i, struct ap_error *err)
 {
 	const struct ap_cfg_bearer *b = &ue->cfg->bearers[i];
 	const struct rlc_rx_cfg rlc = {
@@ -159,10 +164,11 @@ bearer_rx_make(struct ue *ue, uint32_t i)
 	int rc = rlc_rx_init(&ue->l2.rlc_rx[i], &rlc);
 
 	if (rc == 0)
-		rc = ue_key_make(ue, b, ue->cfg->security.key_enc, ue->cfg->security.key_int, &key);
+		rc = ue_key_make(ue, b, ue->cfg->security.key_enc, ue->cfg->security.key_int, &key,
+				 err);
 	if (rc < 0)
 		return rc;
-	pdcp.crypto = key ? &pdcp_multi_buffer : NULL;
+	pdcp.crypto = key ? pdcp_security_crypto(key) : NULL;
 	pdcp.keys = key;
 	rc = pdcp_rx_init(&ue->l2.pdcp_rx[i], &pdcp);
 	if (rc == -EINVAL)
@@ -175,6 +181,7 @@ ue_bearers_init(struct ue *ue, struct ap_error *err)
 {
 	struct l2 *l2 = &ue->l2;
 	uint32_t n = ue->cfg->bearers_count;
+	struct ap_error why = {0};
 	int rc = -ENOMEM;
 
 	l2->nb_bearers = n;
@@ -185,12 +192,13 @@ ue_bearers_init(struct ue *ue, struct ap_error *err)
 	if (l2->pdcp_tx && l2->pdcp_rx && l2->rlc_tx && l2->rlc_rx)
 		rc = sdap_make(ue);
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
-		rc = bearer_tx_make(ue, i);
+		rc = bearer_tx_make(ue, i, &why);
 		if (rc == 0)
-			rc = bearer_rx_make(ue, i);
+			rc = bearer_rx_make(ue, i, &why);
 		if (rc < 0)
 			return ap_error_set(err, "ue %s: bearer %u: %s", ue->cfg->name,
-					    ue->cfg->bearers[i].id, strerror(-rc));
+					    ue->cfg->bearers[i].id,
+					    why.text[0] ? why.text : strerror(-rc));
 	}
 	return rc == 0 ? 0 : ap_error_set(err, "ue %s: %s", ue->cfg->name, strerror(-rc));
 }

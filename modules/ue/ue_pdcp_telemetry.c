@@ -109,7 +109,7 @@ keys_make(const struct ue_bearer *b, const struct pdcp_security *old, struct pdc
 	/* A COUNT is never used twice with a key (§5.8). */
 	if (b->key_enc[0] == '\0')
 		return ue_pdcp_mode(b) == PDCP_DRB_UM ? -EINVAL : 0;
-	rc = ue_key_make(b->ue, b->cfg, b->key_enc, b->key_int, &key);
+	rc = ue_key_make(b->ue, b->cfg, b->key_enc, b->key_int, &key, NULL);
 	keys->keys = key;
 	return rc;
 }

@@ -12,6 +12,7 @@
 #include "modules/mac/mac_tx.h"
 #include "modules/pdcp/pdcp_security.h"
 #include "modules/pdcp/pdcp_status.h"
+#include "modules/pdcp/pdcp_tx.h"
 #include "modules/ue/ue.h"
 
 /* Pools unless the deployment sizes them. */
@@ -208,6 +209,18 @@ nodes_bind(struct ap_run *run, struct ue *ue)
 	ap_plan_find(run->plan, name)->arg = &ue->copy_dl_out;
 }
 
+/** @return the engine behind the UE's keys. */
+static const char *
+ciphering(const struct ue *ue)
+{
+	const struct l2 *l2 = &ue->l2;
+
+	for (uint32_t i = 0; i < l2->nb_bearers; i++)
+		if (l2->pdcp_tx[i].sec.keys != NULL)
+			return pdcp_security_name(l2->pdcp_tx[i].sec.keys);
+	return "none";
+}
+
 static void
 ue_report(const void *obj, double seconds, FILE *f, bool json)
 {
@@ -221,12 +234,12 @@ ue_report(const void *obj, double seconds, FILE *f, bool json)
 		json ? "{\"role\": \"%s\", \"slots\": %" PRIu64 ", \"slots_missed\": %" PRIu64
 		       ", \"tbs\": %" PRIu64 ", \"harq_retx\": %" PRIu64
 		       ", \"harq_mismatch\": %" PRIu64 ", \"srs\": %" PRIu64
-		       ", \"sr_failures\": %" PRIu64 ", \"copier\": \"%s\"}"
+		       ", \"sr_failures\": %" PRIu64 ", \"copier\": \"%s\", \"security\": \"%s\"}"
 		     : "%s: served %" PRIu64 " slots, missed %" PRIu64 ", sent %" PRIu64
 		       " TBs, %" PRIu64 " again, %" PRIu64 " HARQ mismatches, %" PRIu64
-		       " SRs, %" PRIu64 " times in vain, copier %s\n",
+		       " SRs, %" PRIu64 " times in vain, copier %s, security %s\n",
 		ue->cfg->name, tx->slots, missed, tx->tbs, tx->harq_retx, tx->harq_mismatch,
-		tx->srs, tx->sr_failures, copier);
+		tx->srs, tx->sr_failures, copier, ciphering(ue));
 }
 
 static void

@@ -6,6 +6,7 @@
  *     protect|verify NEA NIA KEY_ENC KEY_INT COUNT BEARER DIRECTION CLEAR_LEN SHAPE PDU
  * with keys and PDU in hexadecimal. SHAPE: own, shared (an indirect mbuf), or the bytes of
  * a chain's segments. For each line a PDU comes out, or `failed` and the reason.
+ * Arguments: engine, and its device; without them the default one.
  */
 
 #include <setjmp.h>
@@ -33,6 +34,8 @@ static struct line lines[PDCP_CRYPTO_BATCH];
 static struct pdcp_secured batch[PDCP_CRYPTO_BATCH];
 static unsigned nb;
 static bool verifies;
+static const struct pdcp_crypto *engine;
+static const char *device;
 
 static size_t
 unhex(const char *text, uint8_t *to)
@@ -98,9 +101,9 @@ static void
 flush(void)
 {
 	if (verifies)
-		pdcp_multi_buffer.verify(batch, (uint16_t)nb);
+		engine->verify(batch, (uint16_t)nb);
 	else
-		pdcp_multi_buffer.protect(batch, (uint16_t)nb);
+		engine->protect(batch, (uint16_t)nb);
 	for (unsigned i = 0; i < nb; i++) {
 		print_pdu(&batch[i]);
 		rte_pktmbuf_free(batch[i].m);
@@ -114,7 +117,7 @@ take(const char *text)
 {
 	static char pdu_hex[TEXT_MAX];
 	static uint8_t pdu[9300];
-	struct pdcp_security_cfg cfg = {.pool = pool};
+	struct pdcp_security_cfg cfg = {.pool = pool, .engine = engine, .device = device};
 	struct line *l = &lines[nb];
 	struct pdcp_security_key *key;
 	char op[16], enc[40], mac[40], shape[16];
@@ -132,9 +135,9 @@ take(const char *text)
 	cfg.nia = nia;
 	unhex(enc, cfg.key_enc);
 	unhex(mac, cfg.key_int);
-	if (pdcp_security_key_create(&cfg, &key) < 0)
+	if (pdcp_security_key_create(&cfg, &key, NULL) < 0)
 		return false;
-	l->sec = (struct pdcp_security){.crypto = &pdcp_multi_buffer,
+	l->sec = (struct pdcp_security){.crypto = engine,
 					.keys = key,
 					.bearer = (uint8_t)bearer,
 					.direction = (uint8_t)direction,
@@ -148,11 +151,13 @@ take(const char *text)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	static char text[TEXT_MAX];
 
-	if (test_eal_init() < 0)
+	engine = pdcp_security_engine(argc > 1 ? argv[1] : NULL);
+	device = argc > 2 ? argv[2] : NULL;
+	if (engine == NULL || test_eal_init() < 0)
 		return 1;
 	pool = test_pool("lines", 8191, PDCP_SECURITY_ROOM);
 	indirect = test_pool("lines_ind", 1023, 0);
