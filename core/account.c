@@ -189,9 +189,15 @@ ap_account_json(const struct ap_plan *p, FILE *f)
 	for (unsigned i = 0; i < p->nb_nodes; i++)
 		json_node(p->nodes[i], i == 0, f);
 	fprintf(f, "],\n  \"cuts\": [");
-	for (unsigned i = 0; i < p->nb_cuts; i++)
-		fprintf(f, "%s\n    {\"from\": \"%s\", \"to\": \"%s\", \"packets\": %" PRIu64 "}",
-			i ? "," : "", p->cuts[i]->from->name, p->cuts[i]->to->name,
-			p->cuts[i]->out->inst->used);
+	for (unsigned i = 0; i < p->nb_cuts; i++) {
+		const struct ap_cut *c = p->cuts[i];
+
+		fprintf(f,
+			"%s\n    {\"from\": \"%s\", \"to\": \"%s\", \"rare\": %s, "
+			"\"packets\": %" PRIu64 "}",
+			i ? "," : "", c->from->name, c->to->name,
+			c->from->type->rare_edges >> c->edge & 1 ? "true" : "false",
+			c->out->inst->used);
+	}
 	fprintf(f, "]");
 }

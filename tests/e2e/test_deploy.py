@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from harness import program, traffic
+from harness import program, telemetry, traffic
 from harness.program import ROOT, Airpath
 
 PIPELINE = ROOT / "deploy" / "ue-loopback-pipeline.yaml"
@@ -35,6 +35,9 @@ def test_pipeline_runs_the_seventeen_l_cores(net, tmp_path):
     airpath, _ = start(net, tmp_path, "ue-loopback-pipeline")
     time.sleep(2)
     running = threads(airpath.pid)
+    # The cut from pdcp_rx to pdcp_tx is for what somebody asks for.
+    assert telemetry.ask("ue-loopback-pipeline", "/airpath/pdcp/status", "ue", 1) is not None
+    time.sleep(0.5)
     report = airpath.stop()
 
     assert set(names) <= running
