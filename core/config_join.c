@@ -2,9 +2,8 @@
 /* What a phy and a ue of one file must agree on when ring ports join them. */
 #include <string.h>
 
+#include "core/config_check.h"
 #include "core/config_schema.h"
-
-#define BAD(...) return ap_error_set(err, __VA_ARGS__)
 
 static struct ap_cfg_ue *
 ue_behind(struct ap_config *cfg, const char *phy_port)

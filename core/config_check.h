@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_CORE_CONFIG_CHECK_H
+#define AIRPATH_CORE_CONFIG_CHECK_H
+
+/** What the checks of a deployment share; between config.c, config_ue.c and config_join.c. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/config.h"
+
+#define DEFAULT(field, value)                                                                      \
+	do {                                                                                       \
+		if ((field) == 0)                                                                  \
+			(field) = (value);                                                         \
+	} while (0)
+
+/** Ends the calling check with a message. */
+#define BAD(...) return ap_error_set(err, __VA_ARGS__)
+
+static inline bool
+power_of_2(uint32_t x)
+{
+	return x != 0 && (x & (x - 1)) == 0;
+}
+
+/** Fills in defaults and checks one ue. @return 0 or -EINVAL with `err` filled. */
+int config_ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *err);
+
+/** The same for the HARQ settings of a ue or a phy. */
+int config_harq_finish(const struct ap_config *cfg, const char *role, const char *name,
+		       struct ap_cfg_harq *h, struct ap_error *err);
+
+#endif
