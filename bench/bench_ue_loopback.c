@@ -83,6 +83,8 @@ row_write(struct bench_result *res, const struct loop_options *o, const struct l
 	bench_int(res, "lost", (int64_t)(r->max.lost + r->at80.lost));
 	bench_int(res, "corrupted", (int64_t)(r->max.corrupted + r->at80.corrupted));
 	bench_int(res, "tb_lost", (int64_t)(r->max.tb_lost + r->at80.tb_lost));
+	bench_int(res, "tb_soft_lost", (int64_t)(r->max.tb_soft_lost + r->at80.tb_soft_lost));
+	bench_int(res, "harq_retx", (int64_t)(r->max.harq_retx + r->at80.harq_retx));
 	bench_int(res, "rlc_retx", (int64_t)(r->max.rlc_retx + r->at80.rlc_retx));
 	bench_int(res, "windows_clean", r->max.windows_clean);
 	bench_int(res, "windows", r->max.windows);
@@ -230,6 +232,9 @@ bench_ue_loopback(int argc, char **argv)
 		{"steps", BENCH_OPT_UINT, &o.steps,
 		 "also rows at so many rates rising to the highest"},
 		{"phy-loss", BENCH_OPT_NUM, &o.phy_loss, "share of TBs the PHY loses"},
+		{"harq", BENCH_OPT_FLAG, &o.harq, "HARQ: 16 processes, 4 transmissions of a TB"},
+		{"soft-loss", BENCH_OPT_NUM, &o.soft_loss,
+		 "share of first transmissions that do not decode; with --harq"},
 		{"rlc", BENCH_OPT_STR, &o.rlc, "um, am or tm [the deployment's]"},
 		{"nea", BENCH_OPT_UINT, &o.nea, "ciphering, 0..3 [the deployment's]"},
 		{"nia", BENCH_OPT_UINT, &o.nia, "integrity protection, 0..3 [the deployment's]"},

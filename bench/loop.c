@@ -270,20 +270,31 @@ rlc_retx(const struct loop *l)
 	return sum;
 }
 
+/** Counters of the air, from their start, into a trial's fields. */
+static void
+air(const struct loop *l, struct loop_trial *t)
+{
+	t->tb_lost = l->phy->path[0].stats.tb_lost + l->phy->harq[0].lost;
+	t->tb_soft_lost = l->phy->harq[0].soft_lost;
+	t->harq_retx = l->ue->l2.mac_tx->harq_retx;
+	t->rlc_retx = rlc_retx(l);
+	t->slots_missed = l->ue->l2.mac_tx->slots_missed;
+}
+
 int
 loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t)
 {
 	static struct ap_hist before, after;
 	static struct window windows[WINDOWS_MAX];
 	struct gen_rate rate = {pps > 0 ? GEN_RATE_PPS : GEN_RATE_MAX, pps};
-	uint64_t start, end, missed = l->ue->l2.mac_tx->slots_missed;
-	uint64_t tb_lost = l->phy->path[0].stats.tb_lost;
-	const uint64_t retx = rlc_retx(l);
+	uint64_t start, end;
+	struct loop_trial before_air;
 	struct gen_stats first, last;
 	unsigned n = 0;
 	int rc = 0;
 
 	*t = (struct loop_trial){.offered_pps = pps};
+	air(l, &before_air);
 	gen_stats_read(l->gen, &first);
 	gen_set_rate(l->gen, rate);
 	start = ap_clock_ns();
@@ -306,9 +317,12 @@ loop_trial(struct loop *l, double pps, double seconds, struct loop_trial *t)
 	summarize(windows, n, t);
 	count_losses(&first, &last, t);
 	delays(&before, &after, t);
-	t->slots_missed = l->ue->l2.mac_tx->slots_missed - missed;
-	t->tb_lost = l->phy->path[0].stats.tb_lost - tb_lost;
-	t->rlc_retx = rlc_retx(l) - retx;
+	air(l, t);
+	t->tb_lost -= before_air.tb_lost;
+	t->tb_soft_lost -= before_air.tb_soft_lost;
+	t->harq_retx -= before_air.harq_retx;
+	t->rlc_retx -= before_air.rlc_retx;
+	t->slots_missed -= before_air.slots_missed;
 	if (rc < 0)
 		fprintf(stderr, "an lcore did not come by for %d s: is the machine overloaded?\n",
 			AP_WORKER_RUN_S);

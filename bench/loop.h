@@ -30,8 +30,10 @@ struct loop_trial {
 	double gbps_derived;      /**< gbps / busy share: what the device could carry */
 	double delay_us_p50, delay_us_p99, delay_us_max; /**< enters the UE → first output */
 	uint64_t sent, lost, corrupted, duplicated, reordered;
-	uint64_t tb_lost;  /**< by the PHY emulator's impairments */
-	uint64_t rlc_retx; /**< AM: PDUs the UE sent again */
+	uint64_t tb_lost;      /**< by the PHY emulator's impairments, for good */
+	uint64_t tb_soft_lost; /**< received and not decoded, of which HARQ makes the most good */
+	uint64_t harq_retx;    /**< TBs the UE sent again */
+	uint64_t rlc_retx;     /**< AM: PDUs the UE sent again */
 	uint64_t slots_missed;
 	unsigned windows, windows_clean;
 	bool generator_limited; /**< the offered rate was not reached though the device had time */

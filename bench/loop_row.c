@@ -94,6 +94,31 @@ rlc_mode(struct ap_config *cfg, const char *name, struct ap_error *err)
 	return 0;
 }
 
+/** HARQ as a deployment has it where it says no more than that it is on. */
+static int
+harq(struct ap_config *cfg, const struct loop_options *o, struct ap_error *err)
+{
+	if (!(o->soft_loss >= 0 && o->soft_loss <= 1))
+		return ap_error_set(err, "--soft-loss must be 0..1");
+	if (o->harq && cfg->ue[0].harq.processes == 0)
+		cfg->ue[0].harq = (struct ap_cfg_harq){.processes = 16, .max_tx = 4};
+	if (o->harq && cfg->phy[0].harq.processes == 0)
+		cfg->phy[0].harq = cfg->ue[0].harq;
+	if (o->soft_loss > 0 && cfg->phy[0].harq.processes == 0)
+		return ap_error_set(err, "--soft-loss needs --harq");
+	if (o->soft_loss > 0)
+		cfg->phy[0].soft_loss = o->soft_loss;
+	/* Longer than retransmissions take, even where a neighbour holds them up. */
+	for (unsigned i = 0; i < cfg->ue[0].bearers_count && cfg->phy[0].soft_loss > 0; i++) {
+		struct ap_cfg_bearer *b = &cfg->ue[0].bearers[i];
+
+		if (b->rlc.mode == AP_RLC_UM)
+			b->rlc.t_reassembly_ms = RTE_MAX(b->rlc.t_reassembly_ms, 300u);
+		b->pdcp.t_reordering_ms = RTE_MAX(b->pdcp.t_reordering_ms, 300u);
+	}
+	return 0;
+}
+
 struct ap_config *
 loop_row_config(const struct loop_options *o, const struct loop_row *r, struct ap_error *err)
 {
@@ -113,7 +138,8 @@ loop_row_config(const struct loop_options *o, const struct loop_row *r, struct a
 	cfg->phy[0].tb_loss = o->phy_loss > 0 ? o->phy_loss : cfg->phy[0].tb_loss;
 	if (o->numerology)
 		cfg->phy[0].numerology = (uint8_t)RTE_MIN(atoi(o->numerology), 4);
-	if (secure(cfg, o->nea, o->nia, err) < 0 || (o->rlc && rlc_mode(cfg, o->rlc, err) < 0)) {
+	if (secure(cfg, o->nea, o->nia, err) < 0 || (o->rlc && rlc_mode(cfg, o->rlc, err) < 0) ||
+	    harq(cfg, o, err) < 0) {
 		ap_config_free(cfg);
 		return NULL;
 	}

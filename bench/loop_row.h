@@ -29,6 +29,8 @@ struct loop_options {
 	double rate_mpps; /**< 0: search */
 	unsigned steps;   /**< rows at rates rising to the one found */
 	double phy_loss;
+	double soft_loss;
+	bool harq;
 	const char *rlc; /**< um, am or tm; NULL: the deployment's */
 	unsigned nea;    /**< 0..3 */
 	unsigned nia;    /**< 0..3 */

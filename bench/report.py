@@ -72,6 +72,8 @@ UE_LOOPBACK_L2 = {
     "dut_busy_percent": "device busy %",
     "delay_us_p50": "p50 µs",
     "tb_lost": "TBs lost",
+    "tb_soft_lost": "TBs not decoded at first",
+    "harq_retx": "HARQ retransmissions",
     "rlc_retx": "RLC retransmissions",
     "lost": "lost",
     "corrupted": "corrupted",
