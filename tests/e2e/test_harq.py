@@ -6,21 +6,28 @@ from pathlib import Path
 
 import pytest
 from harness import deployment as d
-from harness import program
+from harness import program, telemetry
 from harness.netns import Net
 from harness.program import Airpath
 
-PACKETS = 1500
+PACKETS = 2000
 HARQ = {"processes": 16, "max_tx": 4}
 EXPECTED = {"soft_loss", "harq_repeat"}  # what HARQ makes good
 
 
 def run(
-    net: Net, folder: Path, *, ue: dict, phy: dict, place: dict[str, str] | None = None
+    net: Net,
+    folder: Path,
+    *,
+    ue: dict,
+    phy: dict,
+    place: dict[str, str] | None = None,
+    drains: bool = True,
 ) -> dict:
     """The generator's packets through UE, PHY and back. @return the report of the run."""
     place = place or {"ue.*": "ue", "gen.*": "test", "phy.*": "test"}
-    slow = d.bearer(pdcp={"t_reordering_ms": 400}, rlc={"t_reassembly_ms": 400})
+    # Longer than retransmissions take where a starved UE misses most slots.
+    slow = d.bearer(pdcp={"t_reordering_ms": 3000}, rlc={"t_reassembly_ms": 9000})
     file = d.write(
         folder / "harq.yaml",
         "harq",
@@ -32,7 +39,10 @@ def run(
         place=[{"node": node, "lcore": lcore} for node, lcore in place.items()],
     )
     airpath = Airpath(net, net.add("m"), file)
-    time.sleep(3)  # most of it to drain
+    if drains:
+        telemetry.wait_back("harq", PACKETS)
+    else:
+        time.sleep(2)
     return airpath.stop()
 
 
@@ -67,7 +77,7 @@ def test_an_lcore_for_each_node(net, tmp_path):
 
 def test_max_tx_gives_up(net, tmp_path):
     harq = {"processes": 4, "max_tx": 2}
-    report = run(net, tmp_path, ue={"harq": harq}, phy={"soft_loss": 1.0})
+    report = run(net, tmp_path, ue={"harq": harq}, phy={"soft_loss": 1.0}, drains=False)
     gen, phy = (roles(report)[k] for k in ("gen", "phy"))
     assert gen["good"] == 0
     assert phy["tb_out"] == 0

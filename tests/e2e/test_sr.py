@@ -5,7 +5,7 @@ import time
 
 import pytest
 from harness import deployment as d
-from harness import program, traffic
+from harness import program, telemetry, traffic
 from harness.hosts import V4_B, make_hosts
 from harness.program import Airpath
 
@@ -28,10 +28,9 @@ def test_ping_and_tcp_on_grants_asked_for(net, tmp_path):
     lost = {k: n for k, n in program.drops(report).items() if "queue_full" not in k}
     assert lost == {}, "only a full queue may cost TCP a packet here"
     assert phy["srs"] == a["srs"] + b["srs"]
-    assert a["srs"] > 20  # each ping asks
+    assert a["srs"] > 5  # pings ask, unless a slow machine brings several at once
     assert a["sr_failures"] == b["sr_failures"] == 0
-    assert phy["slots"] > 2 * 2000  # 1 s of them was idle, on two sides
-    assert phy["grants"] < phy["slots"] - 2 * 1500
+    assert 0 < phy["grants"] < phy["slots"] / 2
 
 
 @pytest.mark.parametrize("harq", [{}, {"processes": 8, "max_tx": 4}])
@@ -39,7 +38,7 @@ def test_nothing_is_lost_and_idle_slots_are_not_granted(net, tmp_path, harq):
     """Bursts on two carriers, an lcore for each of them, with TBs that decode late or never."""
     names = ["mac_build_fa0", "mac_build_fa1", "fapi_tx_fa0", "fapi_tx_fa1", "phy_tx"]
     place = {"ue.*": "ue", "gen.*": "test", "phy.*": "phy"} | {f"ue.{n}": n for n in names}
-    slow = d.bearer(pdcp={"t_reordering_ms": 900}, rlc={"t_reassembly_ms": 900})
+    slow = d.bearer(pdcp={"t_reordering_ms": 3000}, rlc={"t_reassembly_ms": 9000})
     file = d.write(
         tmp_path / "sr.yaml",
         "sr",
@@ -64,7 +63,11 @@ def test_nothing_is_lost_and_idle_slots_are_not_granted(net, tmp_path, harq):
         place=[{"node": node, "lcore": lcore} for node, lcore in place.items()],
     )
     airpath = Airpath(net, net.add("m"), file)
-    time.sleep(4)
+    telemetry.wait_back("sr", 200)
+    time.sleep(0.5)  # so that the last HARQ process is done
+    before = telemetry.role("sr", "phy")
+    time.sleep(1)
+    idle = telemetry.role("sr", "phy")
     report = airpath.stop()
     gen, phy, ue = (roles(report)[k] for k in ("gen", "phy", "ue"))
     assert gen["sent"] >= 200
@@ -75,7 +78,8 @@ def test_nothing_is_lost_and_idle_slots_are_not_granted(net, tmp_path, harq):
     }
     assert 20 < ue["srs"] == phy["srs"]
     assert ue["sr_failures"] == 0
-    assert phy["grants"] < phy["slots"]  # of two a slot
+    assert idle["slots"] > before["slots"]
+    assert idle["grants"] == before["grants"] > 0
 
 
 def test_data_waits_when_nobody_hears_the_requests(net, tmp_path):

@@ -3,6 +3,7 @@
 
 import json
 import socket
+import time
 
 
 def ask(deployment: str, command: str, *params: object):
@@ -13,3 +14,22 @@ def ask(deployment: str, command: str, *params: object):
         s.recv(1024)
         s.send(",".join([command, *map(str, params)]).encode())
         return json.loads(s.recv(65536))[command]
+
+
+def role(deployment: str, name: str) -> dict:
+    """What a role reports by now: `gen`, `gen1`, ..."""
+    return json.loads(ask(deployment, "/airpath/role", name))
+
+
+def wait_back(deployment: str, packets: int, *gens: str, timeout: float = 40) -> None:
+    """Until every generator has sent so many and all of them are back, or time is up.
+
+    A stop gives queues 100 ms of slots to drain, which on a busy machine may not do.
+    """
+    until = time.monotonic() + timeout
+    for gen in gens or ("gen",):
+        while time.monotonic() < until:
+            now = role(deployment, gen)
+            if now["sent"] >= packets and now["good"] >= now["sent"]:
+                break
+            time.sleep(0.05)
