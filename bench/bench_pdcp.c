@@ -4,7 +4,7 @@
  * multi-buffer library alone takes for messages of the same length in the same windows.
  *
  * tx: from SDUs in mbufs to PDUs for RLC. rx: from PDUs in mbufs of their own to SDUs in
- * order. rx-tb: the same from indirect mbufs into a TB, as RLC UM delivers them. Making
+ * order. rx-tb: the same from indirect mbufs into TBs of 9 kB, as RLC UM delivers them. Making
  * and freeing mbufs are not timed, but where PDCP itself does so. Every SDU is compared
  * with what was sent.
  */
@@ -28,6 +28,7 @@
 
 #define WINDOW_US 200
 #define ROOM 9216
+#define MAC_RLC_HEADERS 5 /* B, before each PDU in a TB */
 
 enum what { TX, RX, RX_TB, LIBRARY, WHATS };
 
@@ -64,6 +65,7 @@ struct bench {
 	struct pdcp_batch secured;
 	struct pdcp_library *library;
 	struct rte_mbuf *sdus[PDCP_LIBRARY_MESSAGES];
+	struct rte_mbuf *tbs[PDCP_LIBRARY_MESSAGES]; /**< as many as are needed */
 	struct rte_mbuf *out[PDCP_CRYPTO_BATCH];
 	struct rte_mbuf *delivered[PDCP_LIBRARY_MESSAGES];
 	unsigned nb_delivered;
@@ -173,7 +175,32 @@ rx_own(struct bench *b)
 	return cycles;
 }
 
-/** PDUs become indirect mbufs into buffers that others hold too. */
+/** Copies the PDUs into TBs one after the other; `pdus` become indirect mbufs into them. */
+static void
+tbs_fill(struct bench *b, struct rte_mbuf **pdus)
+{
+	unsigned tb = 0, at = 0;
+
+	for (unsigned i = 0; i < PDCP_LIBRARY_MESSAGES; i++) {
+		const struct rte_mbuf *from = b->sdus[i];
+
+		at += MAC_RLC_HEADERS;
+		if (at + from->data_len > ROOM) {
+			at = MAC_RLC_HEADERS;
+			tb++;
+		}
+		rte_pktmbuf_attach(pdus[i], b->tbs[tb]);
+		pdus[i]->data_off = (uint16_t)(RTE_PKTMBUF_HEADROOM + at);
+		pdus[i]->data_len = from->data_len;
+		pdus[i]->pkt_len = from->data_len;
+		*ap_meta(pdus[i]) = (struct ap_meta){0};
+		memcpy(rte_pktmbuf_mtod(pdus[i], void *), rte_pktmbuf_mtod(from, const void *),
+		       from->data_len);
+		at += from->data_len;
+	}
+}
+
+/** PDUs lie in buffers that others share. */
 static uint64_t
 rx_tb(struct bench *b)
 {
@@ -184,8 +211,7 @@ rx_tb(struct bench *b)
 		b->wrong = true;
 		return 0;
 	}
-	for (unsigned i = 0; i < PDCP_LIBRARY_MESSAGES; i++)
-		rte_pktmbuf_attach(pdus[i], b->sdus[i]);
+	tbs_fill(b, pdus);
 	cycles = rx_run(b, pdus);
 	check(b);
 	rte_pktmbuf_free_bulk(b->delivered, b->nb_delivered);
@@ -361,14 +387,16 @@ points(struct bench *b, const struct bench_uints *sizes, double seconds, struct 
 static int
 bench_make(struct bench *b)
 {
-	b->pool = rte_pktmbuf_pool_create("bench_pdcp", 127, 0, 0, RTE_PKTMBUF_HEADROOM + ROOM, 0);
+	b->pool = rte_pktmbuf_pool_create("bench_pdcp", 255, 0, 0, RTE_PKTMBUF_HEADROOM + ROOM, 0);
 	b->fresh = rte_pktmbuf_pool_create("bench_pdcp_fresh", 1023, 256, 0,
 					   RTE_PKTMBUF_HEADROOM + PDCP_SECURITY_ROOM, 0);
 	b->ind = rte_pktmbuf_pool_create("bench_pdcp_ind", 1023, 256, 0, 0, 0);
 	b->hdr = rte_pktmbuf_pool_create("bench_pdcp_hdr", 127, 0, 0, RTE_PKTMBUF_HEADROOM, 0);
 	if (b->pool == NULL || b->fresh == NULL || b->ind == NULL || b->hdr == NULL)
 		return -ENOMEM;
-	return rte_pktmbuf_alloc_bulk(b->pool, b->sdus, PDCP_LIBRARY_MESSAGES);
+	if (rte_pktmbuf_alloc_bulk(b->pool, b->sdus, PDCP_LIBRARY_MESSAGES) != 0)
+		return -ENOMEM;
+	return rte_pktmbuf_alloc_bulk(b->pool, b->tbs, PDCP_LIBRARY_MESSAGES);
 }
 
 static void
@@ -376,6 +404,8 @@ bench_free(struct bench *b)
 {
 	if (b->sdus[0] != NULL)
 		rte_pktmbuf_free_bulk(b->sdus, PDCP_LIBRARY_MESSAGES);
+	if (b->tbs[0] != NULL)
+		rte_pktmbuf_free_bulk(b->tbs, PDCP_LIBRARY_MESSAGES);
 	rte_mempool_free(b->pool);
 	rte_mempool_free(b->fresh);
 	rte_mempool_free(b->ind);

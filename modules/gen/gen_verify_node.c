@@ -7,8 +7,8 @@
  */
 #include <errno.h>
 
+#include "core/free.h"
 #include "core/node.h"
-#include "modules/gen/gen_free.h"
 #include "modules/gen/gen_impl.h"
 
 enum {
@@ -33,7 +33,7 @@ process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb
 	n->used += a.ours;
 	n->drops[DROP_CORRUPTED] += a.corrupted;
 	n->drops[DROP_FOREIGN] += a.foreign;
-	gen_free_bulk((struct rte_mbuf **)objs, nb_objs);
+	ap_free_bulk((struct rte_mbuf **)objs, nb_objs);
 	return nb_objs;
 }
 

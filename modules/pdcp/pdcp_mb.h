@@ -45,8 +45,11 @@ struct pdcp_place {
 struct pdcp_mb {
 	IMB_MGR *mgr;
 	uint16_t nb_old;
+	uint16_t nb_fresh;
 	struct pdcp_place places[ENGINE_PDUS];
 	struct rte_mbuf *old[ENGINE_PDUS]; /**< still read from, freed when the burst is done */
+	struct rte_mempool *fresh_pool;
+	struct rte_mbuf *fresh[ENGINE_PDUS]; /**< to move to, as the pool gave them */
 	uint32_t iv_enc[ENGINE_PDUS][4] __rte_aligned(64);
 	uint32_t iv_int[ENGINE_PDUS][4] __rte_aligned(64);
 	IMB_JOB ctr[ENGINE_CTR_RUN];
@@ -59,10 +62,14 @@ extern struct pdcp_mb *pdcp_mbs[RTE_MAX_LCORE];
 /**
  * Moves a PDU that is shared, chained or without headroom to an mbuf of the key's pool. What is to
  * be deciphered stays where it is until then (pdcp_place.src); the rest is copied.
+ * @param left PDUs of the burst from this one on: most often all of them move
  * @return false: it failed, the reason is in `p`
  */
 bool pdcp_place_elsewhere(struct pdcp_mb *e, struct pdcp_secured *p, struct pdcp_place *at,
-			  bool verify);
+			  bool verify, uint16_t left);
+
+/** After a burst: frees what was moved from, and gives back what was not needed. */
+void pdcp_place_done(struct pdcp_mb *e);
 
 /** The engine's half of pdcp_security.h. */
 int pdcp_mb_key_create(const struct pdcp_security_cfg *cfg, struct pdcp_security_key **key,

@@ -17,14 +17,14 @@
 
 /** Chooses where the PDU is read and written. @return false: it failed. */
 static inline bool
-place(struct pdcp_mb *e, struct pdcp_secured *p, struct pdcp_place *at, bool verify)
+place(struct pdcp_mb *e, struct pdcp_secured *p, struct pdcp_place *at, bool verify, uint16_t left)
 {
 	struct rte_mbuf *m = p->m;
 
 	at->len = m->pkt_len;
 	at->prefixed = at->late = at->alone = false;
 	if (unlikely(!pdcp_stays(m)))
-		return pdcp_place_elsewhere(e, p, at, verify);
+		return pdcp_place_elsewhere(e, p, at, verify, left);
 	at->pdu = rte_pktmbuf_mtod(m, uint8_t *);
 	at->src = at->pdu + p->sec->clear_len;
 	return true;
@@ -233,7 +233,7 @@ burst(struct pdcp_mb *e, struct pdcp_secured *pdus, uint16_t nb, bool verify)
 		const struct pdcp_mb_key *k = key_of(p);
 		struct pdcp_place *at = &e->places[i];
 
-		if (unlikely(!place(e, p, at, verify)))
+		if (unlikely(!place(e, p, at, verify, nb - i)))
 			continue;
 		if (pdcp_has_integrity(p) || k->base.nea != PDCP_NEA2) {
 			general[nb_general] = i;
@@ -253,10 +253,8 @@ burst(struct pdcp_mb *e, struct pdcp_secured *pdus, uint16_t nb, bool verify)
 	ctr_run(e, nb_ctr);
 	if (nb_general > 0)
 		general_run(e, pdus, general, nb_general, nb_snow, verify);
-	if (unlikely(e->nb_old > 0)) {
-		rte_pktmbuf_free_bulk(e->old, e->nb_old);
-		e->nb_old = 0;
-	}
+	if (e->nb_old > 0)
+		pdcp_place_done(e);
 }
 
 static inline void

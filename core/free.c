@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "modules/gen/gen_free.h"
+#include "core/free.h"
 
 #define POOLS 2 /* headers and indirect mbufs alternate; more pools only cost speed */
 #define BATCH 64
@@ -99,7 +99,7 @@ free_segment(struct freeing *f, struct rte_mbuf *m)
 }
 
 void
-gen_free_bulk(struct rte_mbuf **pkts, uint16_t n)
+ap_free_bulk(struct rte_mbuf **pkts, uint16_t n)
 {
 	struct freeing f;
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "modules/gen/gen_free.h"
+#include "core/free.h"
 #include "test_eal.h"
 
 #define BURST 200
@@ -78,7 +78,7 @@ shared_buffers_go_when_the_last_piece_goes(void **state)
 		struct rte_mbuf *kept;
 
 		make(per_buffer[k], &kept);
-		gen_free_bulk(pkts, BURST);
+		ap_free_bulk(pkts, BURST);
 		assert_pool_full(hdr);
 		assert_pool_full(ind);
 		assert_int_equal(rte_mempool_in_use_count(data), 1);
@@ -97,11 +97,11 @@ plain_and_kept_packets(void **state)
 	(void)state;
 	assert_int_equal(rte_pktmbuf_alloc_bulk(data, pkts, 10), 0);
 	rte_mbuf_refcnt_update(pkts[3], 1);
-	gen_free_bulk(pkts, 10);
+	ap_free_bulk(pkts, 10);
 	assert_int_equal(rte_mempool_in_use_count(data), 1);
 	assert_int_equal(rte_mbuf_refcnt_read(pkts[3]), 1);
-	gen_free_bulk(pkts + 3, 1);
-	gen_free_bulk(pkts, 0);
+	ap_free_bulk(pkts + 3, 1);
+	ap_free_bulk(pkts, 0);
 	all_back();
 	pristine(data);
 }
@@ -112,7 +112,7 @@ more_pools_than_batches(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 30; i++)
 		pkts[i] = rte_pktmbuf_alloc(i % 3 == 0 ? data : i % 3 == 1 ? hdr : ind);
-	gen_free_bulk(pkts, 30);
+	ap_free_bulk(pkts, 30);
 	all_back();
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef AIRPATH_MODULES_GEN_FREE_H
-#define AIRPATH_MODULES_GEN_FREE_H
+#ifndef AIRPATH_CORE_FREE_H
+#define AIRPATH_CORE_FREE_H
 
 #include <stdint.h>
 
@@ -12,6 +12,6 @@
  * reference count is lowered once for all its neighbours, and each pool gets its mbufs back in
  * bulk although they alternate.
  */
-void gen_free_bulk(struct rte_mbuf **pkts, uint16_t n);
+void ap_free_bulk(struct rte_mbuf **pkts, uint16_t n);
 
 #endif
