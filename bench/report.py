@@ -144,6 +144,7 @@ def cut(document: dict) -> str:
 
 PDCP = {
     "alg": "algorithms",
+    "engine": "engine",
     "direction": "direction",
     "bytes": "SDU B",
     "mode": "mode",
