@@ -130,7 +130,7 @@ presence(uint8_t type)
 /*
  * Octets of type and length of the IE at `p`, and of its value. Figure 8.5-1 gives the Extension
  * Header Type List a length of one octet. Some senders write two: the first is then 0, which is
- * no length of a list that has a purpose.
+ * no length of a list that has a purpose. So the value never exceeds 255 octets.
  */
 static int
 ie_size(const uint8_t *p, size_t left, size_t *value)
@@ -206,8 +206,6 @@ gtpu_ies_decode(const uint8_t *p, size_t n, struct gtpu_ies *ies)
 			return -CODEC_SHORT;
 		if (!has || ies->present & has)
 			continue;
-		if (type == GTPU_IE_EXT_HEADER_TYPES && value > UINT8_MAX)
-			return -CODEC_CONTRADICTION;
 		head = ie_take(ies, type, p + at, value);
 		if (head < 0)
 			return head;

@@ -80,6 +80,27 @@ g_pdu_of_other_forms(void **state)
 			 -CODEC_UNSUPPORTED);
 }
 
+static void
+containers_and_others(void **state)
+{
+	/* Two containers of QFI 1 and 2, and one whose flags announce more than there is. */
+	static const uint8_t two[] = {0x34, 0xFF, 0, 12, 0, 0,    0, 7, 0, 0,
+				      0,    0x85, 1, 0,  1, 0x85, 1, 0, 2, 0};
+	static const uint8_t bad[] = {0x34, 0xFF, 0, 8, 0, 0, 0, 7, 0, 0, 0, 0x85, 1, 8, 1, 0};
+	struct gtpu_gpdu g;
+
+	(void)state;
+	assert_int_equal(gtpu_gpdu_decode(two, sizeof(two), GTPU_ENDPOINT, served, 2, &g), 20);
+	assert_int_equal(g.qfi, 1);
+	assert_int_equal(g.tpdu_bytes, 0);
+	assert_int_equal(gtpu_gpdu_decode(bad, sizeof(bad), GTPU_ENDPOINT, served, 2, &g),
+			 -CODEC_SHORT);
+	/* Who does not serve containers does not look into them. */
+	assert_int_equal(gtpu_gpdu_decode(bad, sizeof(bad), GTPU_ENDPOINT, NULL, 0, &g), 16);
+	assert_int_equal(g.unknown, GTPU_EXT_PDU_SESSION_CONTAINER);
+	assert_int_equal(g.qfi, GTPU_NO_QFI);
+}
+
 /* Every flag octet and container octet: the fast path says what the other one says, or nothing. */
 static void
 fast_path_agrees(void **state)
@@ -317,6 +338,10 @@ information_elements(void **state)
 	assert_int_equal(gtpu_msg_encode(p, sizeof(p), &m), -CODEC_UNSUPPORTED);
 	m.hdr.type = GTPU_ECHO_RESPONSE;
 	assert_int_equal(gtpu_msg_encode(p, sizeof(p), &m), -CODEC_CONTRADICTION);
+	/* A path has no TEID. */
+	m.hdr = (struct gtpu_hdr){.type = GTPU_ECHO_REQUEST, .teid = 7};
+	assert_int_equal(gtpu_msg_encode(p, sizeof(p), &m), 12);
+	assert_memory_equal(p, messages[0].p, 8);
 	m.ies = (struct gtpu_ies){.present = GTPU_HAS_PEER_ADDRESS, .peer_bytes = 5};
 	assert_int_equal(gtpu_ies_encode(p, sizeof(p), &m.ies), -CODEC_CONTRADICTION);
 }
@@ -325,10 +350,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(g_pdu_golden),           cmocka_unit_test(g_pdu_of_other_forms),
-		cmocka_unit_test(fast_path_agrees),       cmocka_unit_test(header_bounds),
-		cmocka_unit_test(extension_header_chain), cmocka_unit_test(messages_golden),
-		cmocka_unit_test(information_elements),
+		cmocka_unit_test(g_pdu_golden),          cmocka_unit_test(g_pdu_of_other_forms),
+		cmocka_unit_test(containers_and_others), cmocka_unit_test(fast_path_agrees),
+		cmocka_unit_test(header_bounds),         cmocka_unit_test(extension_header_chain),
+		cmocka_unit_test(messages_golden),       cmocka_unit_test(information_elements),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

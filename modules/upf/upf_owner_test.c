@@ -170,11 +170,17 @@ freed_teids_rest(void **state)
 	assert_int_equal(upf_teids_alloc(t, 0, 35 * S, &c), 0);
 	assert_int_equal(c, upf_teid(0, 0, 2));
 	assert_int_equal(upf_teids_alloc(t, 0, 36 * S - 1, &b), -EAGAIN);
+	/* Never less than 30 s, whatever the clock's grain inside. */
+	assert_int_equal(upf_teids_alloc(t, 1, 0, &a), 0);
+	assert_int_equal(upf_teids_alloc(t, 1, 0, &b), 0);
+	assert_int_equal(upf_teids_free(t, a, 1), 0);
+	assert_int_equal(upf_teids_alloc(t, 1, 30 * S, &a), -EAGAIN);
+	assert_int_equal(upf_teids_alloc(t, 1, 30 * S + S / 1000, &a), 0);
 	/* The other buckets go their own ways. */
 	assert_int_equal(upf_teids_alloc(t, UPF_BUCKETS - 1, 0, &b), 0);
 	assert_int_equal(upf_teid_bucket(b), UPF_BUCKETS - 1);
 	assert_int_equal(upf_teids_alloc(t, UPF_BUCKETS, 0, &b), -EINVAL);
-	assert_int_equal(upf_teids_live(t), 2);
+	assert_int_equal(upf_teids_live(t), 4);
 	upf_teids_destroy(t);
 }
 
