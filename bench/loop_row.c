@@ -36,8 +36,25 @@ key_or(char *own, const char *usual)
 	return key;
 }
 
+/** As many buffers for deciphered SDUs as may wait for a gap to close at a bench's rates. */
 static int
-secure(struct ap_config *cfg, unsigned nea, unsigned nia, struct ap_error *err)
+pdcp_pool(struct ap_config *cfg, uint32_t size)
+{
+	const struct ap_cfg_pool pool = {.name = strdup("pdcp"),
+					 .mbufs = AM_SDUS - 1,
+					 .data_room = RTE_MAX(size + 128, 2048U)};
+	struct ap_cfg_pool *pools =
+		realloc(cfg->pools, (cfg->pools_count + 1) * sizeof(*cfg->pools));
+
+	if (pool.name == NULL || pools == NULL)
+		abort();
+	cfg->pools = pools;
+	cfg->pools[cfg->pools_count++] = pool;
+	return 0;
+}
+
+static int
+secure(struct ap_config *cfg, unsigned nea, unsigned nia, uint32_t size, struct ap_error *err)
 {
 	struct ap_cfg_security *s = &cfg->ue[0].security;
 
@@ -53,7 +70,7 @@ secure(struct ap_config *cfg, unsigned nea, unsigned nia, struct ap_error *err)
 	}
 	for (unsigned i = 0; i < cfg->ue[0].bearers_count && nia; i++)
 		cfg->ue[0].bearers[i].pdcp.integrity = true;
-	return 0;
+	return nea || nia ? pdcp_pool(cfg, size) : 0;
 }
 
 /**
@@ -138,8 +155,8 @@ loop_row_config(const struct loop_options *o, const struct loop_row *r, struct a
 	cfg->phy[0].tb_loss = o->phy_loss > 0 ? o->phy_loss : cfg->phy[0].tb_loss;
 	if (o->numerology)
 		cfg->phy[0].numerology = (uint8_t)RTE_MIN(atoi(o->numerology), 4);
-	if (secure(cfg, o->nea, o->nia, err) < 0 || (o->rlc && rlc_mode(cfg, o->rlc, err) < 0) ||
-	    harq(cfg, o, err) < 0) {
+	if (secure(cfg, o->nea, o->nia, r->size, err) < 0 ||
+	    (o->rlc && rlc_mode(cfg, o->rlc, err) < 0) || harq(cfg, o, err) < 0) {
 		ap_config_free(cfg);
 		return NULL;
 	}

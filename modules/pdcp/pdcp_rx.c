@@ -16,7 +16,8 @@
 #define AHEAD 4     /* packets whose header is fetched before it is read */
 #define RUN_MAX 256 /* SDUs given to deliver() at once */
 
-/* Takes the place of an SDU that outOfOrderDelivery let out before its turn. */
+/* Takes the place of an SDU that outOfOrderDelivery let out before its turn, or that was lost
+   here. */
 #define DELIVERED ((struct rte_mbuf *)1)
 
 static uint32_t
@@ -214,6 +215,52 @@ store(struct pdcp_rx *e, struct rte_mbuf *m, struct rte_mbuf **slot,
 	e->held++;
 }
 
+/** The end of §5.2.2.1, for a PDU that is in the reception buffer, delivered, or lost here. */
+static void
+received(struct pdcp_rx *e, uint64_t RCVD_COUNT, uint64_t now_ns, const struct pdcp_rx_sink *sink)
+{
+	/* if RCVD_COUNT >= RX_NEXT: update RX_NEXT to RCVD_COUNT + 1 */
+	if (RCVD_COUNT >= e->RX_NEXT)
+		e->RX_NEXT = RCVD_COUNT + 1;
+	if (unlikely(e->RX_NEXT > e->limit))
+		e->limit = PDCP_COUNT_END;
+	/* if RCVD_COUNT = RX_DELIV: deliver all stored PDCP SDU(s) with consecutively associated
+	 * COUNT value(s) starting from COUNT = RX_DELIV; update RX_DELIV */
+	if (RCVD_COUNT == e->RX_DELIV)
+		e->RX_DELIV = deliver_consecutive(e, e->RX_DELIV, sink);
+	/* if t-Reordering is running, and if RX_DELIV >= RX_REORD: stop and reset t-Reordering */
+	if (e->running && e->RX_DELIV >= e->RX_REORD) {
+		e->running = false;
+		e->deadline_ns = PDCP_NO_DEADLINE;
+	}
+	/* if t-Reordering is not running, and RX_DELIV < RX_NEXT: update RX_REORD to RX_NEXT; start
+	 * t-Reordering */
+	if (!e->running && e->RX_DELIV < e->RX_NEXT) {
+		e->RX_REORD = e->RX_NEXT;
+		t_reordering_start(e, now_ns, sink);
+	}
+}
+
+/**
+ * A PDU that came, but could not be deciphered for want of a buffer, on a bearer without
+ * integrity protection. Nobody sends it again: RLC has delivered it. So nothing waits for it, and
+ * the window moves on, or a while without buffers would end in a wrong HFN for ever.
+ */
+static void
+lost_here(struct pdcp_rx *e, uint64_t RCVD_COUNT, uint64_t now_ns, const struct pdcp_rx_sink *sink)
+{
+	struct rte_mbuf **slot = &e->slots[RCVD_COUNT & e->slot_mask];
+
+	if (RCVD_COUNT < e->RX_DELIV)
+		return;
+	if (RCVD_COUNT - e->RX_DELIV <= e->slot_mask) {
+		if (*slot != NULL)
+			return;
+		*slot = DELIVERED;
+	}
+	received(e, RCVD_COUNT, now_ns, sink);
+}
+
 /** §5.2.2.1 from the determined RCVD_COUNT on, for a PDU that passed integrity verification. */
 static void
 data_pdu(struct pdcp_rx *e, struct rte_mbuf *m, uint64_t RCVD_COUNT, uint64_t now_ns,
@@ -240,26 +287,7 @@ data_pdu(struct pdcp_rx *e, struct rte_mbuf *m, uint64_t RCVD_COUNT, uint64_t no
 		 * if outOfOrderDelivery is configured: deliver it to upper layers */
 		store(e, m, slot, sink);
 	}
-	/* if RCVD_COUNT >= RX_NEXT: update RX_NEXT to RCVD_COUNT + 1 */
-	if (RCVD_COUNT >= e->RX_NEXT)
-		e->RX_NEXT = RCVD_COUNT + 1;
-	if (unlikely(e->RX_NEXT > e->limit))
-		e->limit = PDCP_COUNT_END;
-	/* if RCVD_COUNT = RX_DELIV: deliver all stored PDCP SDU(s) with consecutively associated
-	 * COUNT value(s) starting from COUNT = RX_DELIV; update RX_DELIV */
-	if (RCVD_COUNT == e->RX_DELIV)
-		e->RX_DELIV = deliver_consecutive(e, e->RX_DELIV, sink);
-	/* if t-Reordering is running, and if RX_DELIV >= RX_REORD: stop and reset t-Reordering */
-	if (e->running && e->RX_DELIV >= e->RX_REORD) {
-		e->running = false;
-		e->deadline_ns = PDCP_NO_DEADLINE;
-	}
-	/* if t-Reordering is not running, and RX_DELIV < RX_NEXT: update RX_REORD to RX_NEXT; start
-	 * t-Reordering */
-	if (!e->running && e->RX_DELIV < e->RX_NEXT) {
-		e->RX_REORD = e->RX_NEXT;
-		t_reordering_start(e, now_ns, sink);
-	}
+	received(e, RCVD_COUNT, now_ns, sink);
 }
 
 /** @return RCVD_COUNT of §5.2.2.1; below 0 or ≥ PDCP_COUNT_END when there is no such COUNT. */
@@ -422,6 +450,15 @@ take_verified(struct pdcp_secured *pdus, uint16_t nb, const struct pdcp_rx_sink 
 	return i;
 }
 
+static __rte_noinline void
+security_failed(const struct pdcp_secured *pdu, uint64_t now_ns, const struct pdcp_rx_sink *sink)
+{
+	drop(sink, drop_of[pdu->failed], pdu->m);
+	/* With integrity protection no state moves for a PDU that was not verified. */
+	if (pdu->failed != PDCP_SECURITY_MAC_I && pdu->sec->mac_i_len == 0)
+		lost_here(pdu->entity, pdu->count, now_ns, sink);
+}
+
 void
 pdcp_rx_verify(struct pdcp_batch *b, uint64_t now_ns, const struct pdcp_rx_sink *sink)
 {
@@ -435,7 +472,7 @@ pdcp_rx_verify(struct pdcp_batch *b, uint64_t now_ns, const struct pdcp_rx_sink 
 		if (taken > 0)
 			i += taken - 1;
 		else if (pdu->failed)
-			drop(sink, drop_of[pdu->failed], pdu->m);
+			security_failed(pdu, now_ns, sink);
 		else
 			data_pdu(pdu->entity, pdu->m, pdu->count, now_ns, sink);
 	}

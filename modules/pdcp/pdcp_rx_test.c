@@ -462,6 +462,55 @@ failed_integrity_moves_nothing(void **state)
 	stop(&e);
 }
 
+static bool starved;
+
+static void
+starve(struct pdcp_secured *pdus, uint16_t nb)
+{
+	for (uint16_t i = 0; i < nb; i++)
+		pdus[i].failed = starved ? PDCP_SECURITY_NO_MBUF : PDCP_SECURITY_OK;
+}
+
+static void
+receive_secured(struct pdcp_rx *e, uint32_t sn)
+{
+	static struct pdcp_batch b;
+	struct rte_mbuf *m = pdu(e, sn);
+	uint32_t count;
+
+	assert_true(pdcp_rx_pre_process(e, m, &count, &sink));
+	pdcp_batch_add(&b, m, e, &e->sec, count);
+	pdcp_rx_verify(&b, 0, &sink);
+}
+
+/** A while without buffers costs its SDUs, not the order or the HFN of what follows. */
+static void
+no_buffer_moves_the_window(void **state)
+{
+	static const struct pdcp_crypto crypto = {.verify = starve};
+	struct pdcp_rx_cfg cfg = config(12, 50);
+	struct pdcp_rx e;
+
+	(void)state;
+	cfg.crypto = &crypto;
+	start(&e, &cfg, 0);
+	receive_secured(&e, 0);
+	expect(1, 0);
+	starved = true;
+	for (uint32_t i = 1; i <= 3 * 4096; i++)
+		receive_secured(&e, i % 4096);
+	starved = false;
+	assert_int_equal(drops[PDCP_RX_NO_MBUF], 3 * 4096);
+	assert_false(e.running);
+	receive_secured(&e, 2);
+	starved = true;
+	receive_secured(&e, 1);
+	starved = false;
+	expect(1, 2);
+	assert_int_equal(e.RX_DELIV, 3 * 4096 + 3);
+	stop(&e);
+}
+
 static void
 impossible_configurations(void **state)
 {
@@ -511,6 +560,7 @@ main(void)
 		cmocka_unit_test(header_across_segments),
 		cmocka_unit_test(srb_loses_its_mac_i),
 		cmocka_unit_test(failed_integrity_moves_nothing),
+		cmocka_unit_test(no_buffer_moves_the_window),
 		cmocka_unit_test(impossible_configurations),
 	};
 

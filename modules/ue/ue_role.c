@@ -25,7 +25,7 @@
 #define HARQ_MBUFS 512 /* SDUs that a HARQ process may keep */
 #define USER_ROOM 2048
 #define HDR_ROOM 128
-#define PDCP_MBUFS 8191
+#define PDCP_MBUFS 16383
 
 static unsigned
 ue_count(const struct ap_config *cfg)
