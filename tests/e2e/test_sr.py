@@ -30,7 +30,7 @@ def test_ping_and_tcp_on_grants_asked_for(net, tmp_path):
     assert phy["srs"] == a["srs"] + b["srs"]
     assert a["srs"] > 5  # pings ask, unless a slow machine brings several at once
     assert a["sr_failures"] == b["sr_failures"] == 0
-    assert 0 < phy["grants"] < phy["slots"] / 2
+    assert 0 < phy["grants"] < phy["slots"], "idle slots are not granted"
 
 
 @pytest.mark.parametrize("harq", [{}, {"processes": 8, "max_tx": 4}])
