@@ -19,9 +19,11 @@
 #include "bench/bench.h"
 #include "bench/loop_row.h"
 #include "core/eal.h"
+#include "modules/fapi/fapi_tx.h"
 
 #define DEPLOYMENT "deploy/ue-loopback-fused.yaml"
 #define STEP_SECONDS 0.4
+#define FRAME_BYTES_MOST 9000
 
 static const struct loop_profile profiles[] = {
 	{"paper", AP_COPY_CPU, AP_STRATEGY_GATHER},
@@ -212,6 +214,36 @@ eal_up(const struct loop_options *o)
 	return rc;
 }
 
+#define REFUSE(...)                                                                                \
+	do {                                                                                       \
+		fprintf(stderr, "bench ue-loopback: " __VA_ARGS__);                                \
+		fputc('\n', stderr);                                                               \
+		return -EINVAL;                                                                    \
+	} while (0)
+
+/** What the parser cannot know. @return 0, or -EINVAL after a message. */
+static int
+options_check(const struct loop_options *o)
+{
+	bool profile = o->profile == NULL || strcmp(o->profile, "both") == 0;
+
+	for (unsigned i = 0; i < RTE_DIM(profiles); i++)
+		profile |= o->profile && strcmp(o->profile, profiles[i].name) == 0;
+	if (!profile)
+		REFUSE("--profile takes paper, zero-copy or both, not '%s'", o->profile);
+	if (o->numerology && (strlen(o->numerology) != 1 || strspn(o->numerology, "01234") != 1))
+		REFUSE("--numerology takes 0..4, not '%s'", o->numerology);
+	if (o->phy_loss > 1 || o->soft_loss > 1)
+		REFUSE("--phy-loss and --soft-loss are shares, 0..1");
+	for (unsigned i = 0; i < o->sizes.n; i++)
+		if (o->sizes.v[i] < 64 || o->sizes.v[i] > 9000)
+			REFUSE("--size: %u must be 64..9000 B of IP", o->sizes.v[i]);
+	if (o->tb_bytes > fapi_tb_max(FRAME_BYTES_MOST))
+		REFUSE("--tb-bytes: %u is over %u, the most a message carries", o->tb_bytes,
+		       fapi_tb_max(FRAME_BYTES_MOST));
+	return 0;
+}
+
 int
 bench_ue_loopback(int argc, char **argv)
 {
@@ -249,6 +281,8 @@ bench_ue_loopback(int argc, char **argv)
 
 	if (rc != 0)
 		return rc < 0 ? 2 : 0;
+	if (options_check(&o) < 0)
+		return 2;
 	o.deployment = bench_deployment(o.deployment, DEPLOYMENT);
 	if (eal_up(&o) < 0)
 		return 1;

@@ -262,11 +262,13 @@ static int
 trial_lossless(const struct loop_options *o, struct loop_device *d, double rate, double seconds,
 	       struct loop_trial *t)
 {
+	/* What the PHY loses only AM brings back. */
+	const bool lossy = o->phy_loss > 0 && d->cfg->ue[0].bearers[0].rlc.mode != AP_RLC_AM;
 	int rc = 0;
 
 	for (unsigned i = 0; i < BACK_OFF_TRIES; i++, rate *= BACK_OFF) {
 		rc = loop_trial(d->loop, rate, seconds, t);
-		if (rc < 0 || t->lost == 0 || o->phy_loss > 0 || o->rate_mpps > 0)
+		if (rc < 0 || t->lost == 0 || lossy || o->rate_mpps > 0)
 			break;
 	}
 	return rc;

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 seconds=$1
 mode=${2:-long}
 
-CC=clang-14 tools/build.sh build-fuzz -Dfuzz=true -Dtests=false -Dapp=false -Dwerror=false \
+CC=clang-14 tools/build.sh build-fuzz -Dfuzz=true -Dtests=false -Dapp=false \
 	-Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
 	-Dc_args="['-fsanitize=fuzzer-no-link', '-fno-sanitize-recover=undefined']" || exit 1
 

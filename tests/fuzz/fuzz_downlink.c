@@ -173,7 +173,8 @@ upper_layers(struct stack *s, struct rte_mbuf **pdus, unsigned nb, uint64_t *rlc
 	     uint64_t *pdcp_drops)
 {
 	struct rlc_rx_counts c = {.drops = rlc_drops};
-	struct pdcp_rx_sink sink = {users, s, pdcp_drops, &s->pdcp_used};
+	struct pdcp_rx_sink sink = {
+		.deliver = users, .arg = s, .drops = pdcp_drops, .used = &s->pdcp_used};
 
 	for (unsigned i = 0, run; i < nb; i += run) {
 		const uint32_t b = ap_meta(pdus[i])->bearer;

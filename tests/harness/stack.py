@@ -62,11 +62,19 @@ class Stack:
         self._program = Airpath(self.net, middle, file)
 
     def send(self, packets: list[bytes], settle: float = 0.2) -> None:
-        """Uplink IP packets; returns when they have had time to reach the RLC queues."""
+        """Uplink IP packets; returns when they have had time to reach the RLC queues: `settle` s
+        from when the UE has them all."""
+        expected = self._taken() + len(packets)
         for packet in packets:
             kind = b"\x86\xdd" if packet[0] >> 4 == 6 else b"\x08\x00"
             self._user.send(self._sent + kind + packet)
+        until = time.monotonic() + 10
+        while self._taken() < expected and time.monotonic() < until:
+            time.sleep(0.01)
         time.sleep(settle)
+
+    def _taken(self) -> int:
+        return self.tell("/airpath/node", "ue.user_rx")["in"]
 
     def receive(self, count: int, timeout: float = 2) -> list[bytes]:
         """Downlink IP packets, as many as `count` within `timeout` s."""
