@@ -85,14 +85,16 @@ gtpu_ies_encode(uint8_t *p, size_t room, const struct gtpu_ies *ies)
 		ie_u32(&w, GTPU_IE_TEID_DATA_I, ies->teid);
 	if (has & GTPU_HAS_PEER_ADDRESS)
 		ie_bytes(&w, GTPU_IE_PEER_ADDRESS, ies->peer, ies->peer_bytes);
-	/* The one IE whose length has a single octet, figure 8.5-1. */
-	if (has & GTPU_HAS_EXT_HEADER_TYPES) {
+	/* The one IE whose length has a single octet, figure 8.5-1; an empty list has two, or a
+	 * reader that knows both forms would take what follows for the second. */
+	if (has & GTPU_HAS_EXT_HEADER_TYPES && ies->nb_ext_types == 0) {
+		ie_open(&w, GTPU_IE_EXT_HEADER_TYPES, 0);
+	} else if (has & GTPU_HAS_EXT_HEADER_TYPES) {
 		if (!w.ok || room - w.at < 2U + ies->nb_ext_types)
 			return -CODEC_SHORT;
 		p[w.at] = GTPU_IE_EXT_HEADER_TYPES;
 		p[w.at + 1] = ies->nb_ext_types;
-		if (ies->nb_ext_types > 0)
-			memcpy(p + w.at + 2, ies->ext_types, ies->nb_ext_types);
+		memcpy(p + w.at + 2, ies->ext_types, ies->nb_ext_types);
 		w.at += 2U + ies->nb_ext_types;
 	}
 	if (has & GTPU_HAS_TUNNEL_STATUS)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # tools/fuzz.sh SECONDS [smoke]: builds the fuzzers and runs each for SECONDS.
-# smoke: nothing is written, the corpus lives in memory. Otherwise build-fuzz/corpus/NAME grows.
+# build-fuzz/corpus/NAME grows; smoke: begins anew each time, in build-fuzz/smoke.
 set -u
 cd "$(dirname "$0")/.."
 
@@ -12,15 +12,15 @@ CC=clang-14 tools/build.sh build-fuzz -Dfuzz=true -Dtests=false -Dapp=false \
 	-Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
 	-Dc_args="['-fsanitize=fuzzer-no-link', '-fno-sanitize-recover=undefined']" || exit 1
 
+rm -rf build-fuzz/smoke
 export ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-14
 
 run() { # run FUZZER
 	name=$(basename "$1" | sed 's/^fuzz_//')
-	corpus=""
-	if [ "$mode" != smoke ]; then
-		corpus=build-fuzz/corpus/$name
-		mkdir -p "$corpus"
-	fi
+	# A fuzzer writes what it finds to the first folder: never to the seeds.
+	corpus=build-fuzz/corpus/$name
+	[ "$mode" != smoke ] || corpus=build-fuzz/smoke/$name
+	mkdir -p "$corpus"
 	seeds=""
 	[ -d "tests/vectors/$name" ] && seeds=tests/vectors/$name
 	log=build-fuzz/$name.log
