@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_UPF_META_H
+#define AIRPATH_UPF_META_H
+
+/**
+ * What the UPF's nodes tell each other about a packet. It lies over struct ap_meta, in the
+ * mbuf's first cache line, and `flags` is at the same place, so AP_M_* keep their meaning.
+ *
+ *   upf_in → upf_steer → upf_match      struct upf_arrival
+ *   upf_match → … → upf_forward         struct upf_matched, lane in vlan_tci
+ *   upf_forward → upf_out               struct upf_leave
+ *
+ * From upf_in on the mbuf's data begins with the inner IP packet. The outer header's bytes stay
+ * where they were, before the data: upf_arrival.outer says how far back the outer IP header
+ * begins (an Error Indication needs it).
+ */
+
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "core/meta.h"
+
+enum upf_rx_flag {
+	UPF_RX_TUNNEL = 1 << 0, /**< came in a G-PDU; else plain IP */
+	UPF_RX_QFI = 1 << 1,    /**< `qfi` is valid: there was a PDU session container */
+	UPF_RX_RQI = 1 << 2,
+	UPF_RX_OUTER6 = 1 << 3, /**< the outer header was IPv6 */
+	UPF_RX_INNER6 = 1 << 4,
+};
+
+struct upf_arrival {
+	uint32_t teid; /**< with UPF_RX_TUNNEL; else handle of the session, once found */
+	uint8_t qfi : 6;
+	uint8_t spare : 2;
+	uint8_t rx;        /**< enum upf_rx_flag */
+	uint8_t flags;     /**< enum ap_meta_flag */
+	uint8_t interface; /**< index of the interface it came by, from 1 */
+};
+_Static_assert(sizeof(struct upf_arrival) == sizeof(struct ap_meta), "lies over ap_meta");
+_Static_assert(offsetof(struct upf_arrival, flags) == offsetof(struct ap_meta, flags), "flags");
+
+struct upf_leave {
+	uint32_t peer; /**< index of the peer an outer header was made for, 0: route the packet */
+	uint16_t spare;
+	uint8_t flags;     /**< enum ap_meta_flag */
+	uint8_t interface; /**< it leaves by, from 1 */
+};
+_Static_assert(sizeof(struct upf_leave) == sizeof(struct ap_meta), "lies over ap_meta");
+_Static_assert(offsetof(struct upf_leave, flags) == offsetof(struct ap_meta, flags), "flags");
+
+static inline struct upf_arrival *
+upf_arrival(struct rte_mbuf *m)
+{
+	return (struct upf_arrival *)(void *)&m->hash;
+}
+
+static inline struct upf_leave *
+upf_leave(struct rte_mbuf *m)
+{
+	return (struct upf_leave *)(void *)&m->hash;
+}
+
+/** Octets from the outer IP header to the data; upf_in writes it, anyone reads it. */
+static inline uint16_t
+upf_outer_bytes(const struct rte_mbuf *m)
+{
+	return m->vlan_tci_outer;
+}
+
+#define UPF_POINTER_BITS 48
+#define UPF_POINTER_MASK ((1ULL << UPF_POINTER_BITS) - 1)
+
+/**
+ * After upf_match: the session's address takes six octets, flags and interface stay. The rx
+ * flags and the QFI of a matched packet move to packet_type, the lane's number to vlan_tci.
+ */
+static inline void
+upf_matched_set(struct rte_mbuf *m, const void *session, uint16_t lane)
+{
+	uint64_t *word = (uint64_t *)(void *)&m->hash;
+	const struct upf_arrival a = *upf_arrival(m);
+
+	m->packet_type = (uint32_t)a.rx << 8 | a.qfi;
+	m->vlan_tci = lane;
+	*word = (*word & ~UPF_POINTER_MASK) | (uint64_t)(uintptr_t)session;
+}
+
+static inline void *
+upf_matched_session(const struct rte_mbuf *m)
+{
+	return (void *)(uintptr_t)(*(const uint64_t *)(const void *)&m->hash & UPF_POINTER_MASK);
+}
+
+static inline uint16_t
+upf_matched_lane(const struct rte_mbuf *m)
+{
+	return m->vlan_tci;
+}
+
+/** enum upf_rx_flag of a matched packet. */
+static inline uint8_t
+upf_matched_rx(const struct rte_mbuf *m)
+{
+	return (uint8_t)(m->packet_type >> 8);
+}
+
+static inline uint8_t
+upf_matched_qfi(const struct rte_mbuf *m)
+{
+	return (uint8_t)m->packet_type;
+}
+
+#endif
