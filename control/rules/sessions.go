@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package rules
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Transaction is the PFCP transaction a request came by.
+type Transaction struct {
+	Peer     netip.AddrPort // where the request came from and the answer goes to
+	Sequence uint32
+	// Encode writes the response. It is called once, on a goroutine of the manager with locks
+	// held: it only encodes. The store keeps the octets with the session, so that a request
+	// retransmitted after a restart of the agent gets the same ones.
+	Encode func(*Answer) []byte
+}
+
+// Done takes the answer, once, on a goroutine of the manager: after the workers acknowledged and
+// the store committed. wire is what Transaction.Encode made. It must not block.
+type Done func(answer *Answer, wire []byte)
+
+// Sessions is what the N4 side calls. Every method may be called from any goroutine; requests of
+// one session are done in the order of the calls. Requests may be kept: the caller does not
+// change them any more.
+type Sessions interface {
+	Establish(t Transaction, r *EstablishRequest, done Done)
+	Modify(t Transaction, upSEID uint64, r *ModifyRequest, done Done)
+	Delete(t Transaction, upSEID uint64, done Done)
+
+	// CPSEID is what a response that the N4 side refuses by itself has in its header.
+	CPSEID(upSEID uint64) (cpSEID uint64, ok bool)
+
+	// DeleteOfPeer deletes every session of a CP function, without reports: its association was
+	// released or set up without session retention, or it lost its sessions. done (may be nil)
+	// gets how many there were, after they are gone.
+	DeleteOfPeer(node NodeID, done func(sessions int))
+	CountOfPeer(node NodeID) int
+
+	// Answers yields the last answers of sessions, and of those just deleted, to put into the
+	// retransmission cache at start.
+	Answers(yield func(peer netip.AddrPort, sequence uint32, wire []byte) bool)
+
+	// RecoveryTimeStamp changes only when sessions were lost.
+	RecoveryTimeStamp() time.Time
+
+	// KeepAssociation stores what the N4 side needs to go on with an association after a restart
+	// of the agent; nil forgets it. done (may be nil) is called when it is safe.
+	KeepAssociation(node NodeID, state []byte, done func())
+	Associations(yield func(node NodeID, state []byte) bool)
+
+	// List yields sessions by rising UP SEID, those above `after`; Show one of them with its
+	// rules.
+	List(after uint64, yield func(SessionInfo) bool)
+	Show(upSEID uint64) (SessionDetail, bool)
+}
+
+// Reporter is what the N4 side offers to the session manager.
+type Reporter interface {
+	// Report sends a Session Report Request to the CP F-SEID's address and calls done once, on
+	// any goroutine, with its response; nil when none came after all retransmissions.
+	Report(r *SessionReport, done func(*ReportAnswer))
+	// Path tells every associated CP function of a path's failure or recovery.
+	Path(e PathEvent)
+}
+
+// SessionInfo is a line of `sessions list`.
+type SessionInfo struct {
+	UPSEID   uint64     `json:"up_seid"`
+	CPSEID   uint64     `json:"cp_seid"`
+	Node     string     `json:"node"`
+	IPv4     netip.Addr `json:"ipv4"`
+	IPv6     netip.Addr `json:"ipv6"`
+	IPv6Bits uint8      `json:"ipv6_bits,omitempty"`
+	TEIDs    []uint32   `json:"teids"`
+	PDRs     int        `json:"pdrs"`
+	Unit     string     `json:"unit"`   // forwarding unit
+	Worker   int        `json:"worker"` // that owns it; -1: not known
+	Version  uint32     `json:"version"`
+}
+
+// SessionDetail is `sessions show`.
+type SessionDetail struct {
+	SessionInfo
+	DNN             string            `json:"dnn,omitempty"`
+	UserID          string            `json:"user_id,omitempty"`
+	PDRRules        []PDR             `json:"pdr_rules"`
+	FARRules        []FAR             `json:"far_rules"`
+	QERRules        []QER             `json:"qer_rules"`
+	URRRules        []URR             `json:"urr_rules"`
+	BARRules        []BAR             `json:"bar_rules"`
+	NextSEQN        map[uint32]uint32 `json:"next_ur_seqn"`
+	InactivityTimer uint32            `json:"inactivity_s"`
+}
