@@ -11,8 +11,9 @@ help: ## this list
 setup: ## install what is missing: Debian packages, Python venv, hugepages
 	@tools/setup.sh
 
-build: setup ## release build: build/airpath
+build: setup ## release build: build/airpath, build/airpath-n4
 	@tools/build.sh build
+	@tools/build-go.sh
 
 demo: build ## the S0 loopback, its table beside the paper's (about a minute)
 	@tools/demo.sh
@@ -29,8 +30,8 @@ fuzz: setup ## each fuzzer for FUZZ_SECONDS (600); corpora stay in build-fuzz/co
 soak: build ## long runs of the model tests: SOAK_SEEDS seeds (20000) each
 	@tools/soak.sh $(SOAK_SEEDS)
 
-lint: setup ## gcc and clang with -Werror, ruff, licence lines, file lengths
+lint: setup ## gcc and clang with -Werror, ruff, vet, staticcheck, licence lines
 	@tools/lint.sh
 
-clean: ## remove everything built; keeps .venv
+clean: ## remove everything built; keeps .venv and .go
 	@rm -rf build build-asan build-clang build-fuzz bench/out

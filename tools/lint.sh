@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Both compilers with -Werror, Python style, licence lines; file lengths are reported only.
+# Both compilers with -Werror, Python and Go style, licence lines; file lengths are reported only.
 set -u
 cd "$(dirname "$0")/.."
 
@@ -19,7 +19,7 @@ sources() { git ls-files --cached --others --exclude-standard "$@" | while read 
 done; }
 
 spdx() {
-	bad=$(sources '*.c' '*.h' '*.py' '*.sh' '*.yaml' '*meson.build' meson_options.txt Makefile .ci/run |
+	bad=$(sources '*.c' '*.h' '*.py' '*.go' '*.proto' '*.sh' '*.yaml' '*meson.build' meson_options.txt Makefile .ci/run |
 		while read -r f; do head -n 2 "$f" | grep -q 'SPDX-License-Identifier: BSD-3-Clause' || echo "$f"; done)
 	[ -z "$bad" ] || {
 		echo "no SPDX line: $bad"
@@ -28,10 +28,26 @@ spdx() {
 }
 
 long_files() {
-	sources '*.c' '*.h' '*.py' '*.sh' | xargs wc -l | awk '$2 != "total" && $1 > 300' | sort -rn
+	sources '*.c' '*.h' '*.py' '*.go' '*.sh' | grep -v '^control/upfpb/' | xargs wc -l | awk '$2 != "total" && $1 > 300' | sort -rn
 }
 
 clang_format() { sources '*.c' '*.h' | xargs clang-format-14 --dry-run -Werror; }
+
+gofmt() {
+	bad=$(sources '*.go' | xargs "$(tools/go.sh env GOROOT)/bin/gofmt" -l)
+	[ -z "$bad" ] || {
+		echo "not as gofmt writes it: $bad"
+		return 1
+	}
+}
+
+go_vet() { tools/go.sh vet -C control ./...; }
+
+staticcheck() {
+	tool=$(tools/go.sh tool -C tools/staticcheck -n honnef.co/go/tools/cmd/staticcheck) || return
+	PATH=$(tools/go.sh env GOROOT)/bin:$PATH
+	(cd control && "$tool" ./...)
+}
 
 clang_build() { CC=clang-14 tools/build.sh build-clang -Dfuzz=false; }
 
@@ -40,6 +56,10 @@ step clang clang_build
 step ruff-check .venv/bin/ruff check --quiet .
 step ruff-format .venv/bin/ruff format --quiet --check .
 step clang-format clang_format
+step gofmt gofmt
+step go-vet go_vet
+step staticcheck staticcheck
+step upfpb tools/upfpb.sh check
 step spdx spdx
 long=$(long_files)
 [ -z "$long" ] || printf 'lint: files above 300 lines (a report, not a failure):\n%s\n' "$long"

@@ -45,6 +45,15 @@ make_venv() {
 	cp tools/requirements.txt .venv/requirements.txt
 }
 
+# Debian 12's Go is older than control/go.mod wants.
+make_go() {
+	tools/go.sh version >/dev/null 2>&1 && return 0
+	say "Go into .go"
+	/usr/bin/python3 -m venv --clear .go
+	.go/bin/pip install --quiet --disable-pip-version-check -r tools/go-requirements.txt
+	tools/go.sh version >/dev/null || die "Go of tools/go-requirements.txt is older than control/go.mod wants"
+}
+
 # Hugepages make memory faster, not possible: without them the program runs with --no-huge.
 reserve_hugepages() {
 	have=$(awk '/^HugePages_Total/{print $2}' /proc/meminfo)
@@ -63,4 +72,5 @@ reserve_hugepages() {
 [ "${AIRPATH_SETUP:-}" = skip ] && exit 0
 install_packages
 make_venv
+make_go
 reserve_hugepages

@@ -22,6 +22,16 @@ step() {
 
 unit() { meson test -C build --print-errorlogs --no-rebuild 2>&1 | grep -v '^$'; }
 
+# The packages without tests say nothing worth reading.
+go_tests() {
+	log=$(mktemp)
+	tools/go.sh test -C control ./... >"$log" 2>&1
+	verdict=$?
+	if [ $verdict = 0 ]; then tail -n 20 "$log" | grep -v 'no test files'; else cat "$log"; fi
+	rm -f "$log"
+	return $verdict
+}
+
 sanitizers() {
 	tools/build.sh build-asan -Dbuildtype=debugoptimized -Dapp=false -Dwerror=false \
 		-Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=undefined || return
@@ -34,6 +44,7 @@ sanitizers() {
 python_tests() { .venv/bin/pytest; }
 
 step unit unit
+step go go_tests
 step sanitizers sanitizers
 step fuzz tools/fuzz.sh 5 smoke
 step pytest python_tests
