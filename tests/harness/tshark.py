@@ -174,7 +174,7 @@ def judge_pdcp(
     found = []
     for packet in _dissect(payloads, "pdcp-nr", security.options() if security else []):
         pdcp = _pdcp(_proto(packet, "pdcp-nr"))
-        pdcp.problems = _problems(packet)
+        pdcp.problems = problems(packet)
         found.append(pdcp)
     return found
 
@@ -197,7 +197,7 @@ def judge_pdcp_control(
                     for sn in (octet.get("showname") or "").split(",")
                     if sn.strip()
                 ],
-                problems=_problems(packet),
+                problems=problems(packet),
             )
         )
     return found
@@ -249,7 +249,7 @@ def _octets(element: ET.Element, name: str) -> bytes | None:
     return None if found is None else bytes.fromhex(found.get("value", ""))
 
 
-def _problems(packet: ET.Element) -> list[str]:
+def problems(packet: ET.Element) -> list[str]:
     """Malformed protos, and expert items of severity warning or error."""
     problems = [
         p.get("showname") or "malformed"
@@ -272,7 +272,7 @@ def _mac_pdu(packet: ET.Element) -> MacPdu:
         direction=_number(mac, "mac-nr.direction") or 0,
         sfn=_number(mac, "mac-nr.sfn") or 0,
         slot=_number(mac, "mac-nr.slot") or 0,
-        problems=_problems(packet),
+        problems=problems(packet),
     )
     for child in mac:
         if child.get("name") == "mac-nr.subheader":

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The access side in Python: a GTP-U endpoint over kernel sockets, and UEs that are TUN devices."""
+
+import contextlib
+import fcntl
+import os
+import queue
+import select
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+
+from harness import gtpu, netns
+from harness.netns import Net
+
+_TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
+_RCVBUF = 4 << 20
+
+
+class Gnb:
+    """GTP-U of a gNB, or of any other peer. One thread carries packets of every UE."""
+
+    def __init__(self, ns: str, *addresses: str):
+        self.ns = ns
+        self.inbox: queue.Queue[tuple[gtpu.Message, str]] = queue.Queue()  # and who sent it
+        self.broken: list[str] = []
+        self.echo = True  # answer Echo Requests
+        self.restart_counter = 0
+        self._sockets: dict[int, socket.socket] = {}  # by IP version
+        self._ues: dict[int, Ue] = {}  # by downlink TEID
+        self._fds: dict[int, Callable[[], None]] = {}
+        self._wake_r, self._wake_w = os.pipe()
+        self._fds[self._wake_r] = lambda: None
+        for address in addresses:
+            six = ":" in address
+            with netns.inside(ns):
+                one = socket.socket(socket.AF_INET6 if six else socket.AF_INET, socket.SOCK_DGRAM)
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUFFORCE, _RCVBUF)
+            one.bind((address, gtpu.PORT))
+            one.setblocking(False)
+            self._sockets[6 if six else 4] = one
+            self._fds[one.fileno()] = lambda one=one: self._drain(one)
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._closing = True
+        os.write(self._wake_w, b"x")
+        self._thread.join(5)
+        for one in self._sockets.values():
+            one.close()
+        for ue in {id(ue): ue for ue in self._ues.values()}.values():
+            ue.close()
+        os.close(self._wake_r)
+        os.close(self._wake_w)
+
+    def send_raw(self, upf: str, octets: bytes, port: int = gtpu.PORT) -> None:
+        self._sockets[6 if ":" in upf else 4].sendto(octets, (upf, port))
+
+    def send(self, tunnel: tuple[int, str], packet: bytes, qfi: int | None = 1) -> None:
+        """One IP packet up a tunnel of the UPF."""
+        self.send_raw(tunnel[1], gtpu.uplink(tunnel[0], packet, qfi))
+
+    def receive(
+        self,
+        kind: int = gtpu.G_PDU,
+        timeout: float = 3,
+        *,
+        which: Callable[[gtpu.Message], bool] = lambda _: True,
+    ) -> gtpu.Message:
+        """The next message of a kind that belongs to no UE; others are left out.
+        @throws TimeoutError"""
+        until = time.monotonic() + timeout
+        while (left := until - time.monotonic()) > 0:
+            try:
+                message, _ = self.inbox.get(timeout=left)
+            except queue.Empty:
+                break
+            if message.kind == kind and which(message):
+                return message
+        raise TimeoutError(f"no GTP-U message of type {kind}")
+
+    def silence(self, seconds: float = 0.5, kind: int = gtpu.G_PDU) -> bool:
+        """Whether none of a kind comes for so long."""
+        try:
+            self.receive(kind, seconds)
+        except TimeoutError:
+            return True
+        return False
+
+    def add_ue(self, ue: "Ue") -> None:
+        self._ues[ue.downlink] = ue
+        self._fds[ue.fd] = lambda: self._up(ue)
+        os.write(self._wake_w, b"x")
+
+    def remove_ue(self, ue: "Ue") -> None:
+        self._ues.pop(ue.downlink, None)
+        self._fds.pop(ue.fd, None)
+        os.write(self._wake_w, b"x")
+
+    def _run(self) -> None:
+        while not self._closing:
+            ready, _, _ = select.select(list(self._fds), [], [], 1)
+            for fd in ready:
+                if fd == self._wake_r:
+                    os.read(fd, 64)
+                elif (serve := self._fds.get(fd)) is not None:
+                    with contextlib.suppress(BlockingIOError, ConnectionRefusedError):
+                        serve()
+
+    def _up(self, ue: "Ue") -> None:
+        for _ in range(64):
+            packet = os.read(ue.fd, 65536)
+            ue.sent(packet)
+            if ue.uplink is not None:
+                self.send(ue.uplink, packet, ue.qfi)
+
+    def _drain(self, one: socket.socket) -> None:
+        for _ in range(64):
+            octets, source = one.recvfrom(65536)
+            try:
+                message = gtpu.parse(octets)
+            except gtpu.Broken as error:
+                self.broken.append(str(error))
+                continue
+            ue = self._ues.get(message.teid)
+            if message.kind == gtpu.G_PDU and ue is not None:
+                ue.took(message)
+                continue
+            if message.kind == gtpu.ECHO_REQUEST and self.echo:
+                recovery = bytes((14, self.restart_counter))
+                answer = gtpu.make(gtpu.ECHO_RESPONSE, 0, recovery, seq=message.seq)
+                one.sendto(answer, source)
+            self.inbox.put((message, source[0]))
+
+
+class Ue:
+    """A UE's kernel host: a TUN device in a namespace of its own behind the gNB."""
+
+    def __init__(
+        self,
+        net: Net,
+        gnb: Gnb,
+        name: str,
+        *addresses: str,
+        downlink: int,
+        uplink: tuple[int, str] | None = None,
+        qfi: int | None = 1,
+        mtu: int = 1400,
+    ):
+        """`downlink`: the gNB's TEID; `uplink`: TEID and address of the UPF; addresses without a
+        prefix length."""
+        self.ns = net.add(name)
+        self.downlink, self.uplink, self.qfi = downlink, uplink, qfi
+        self.ul_bytes = self.ul_packets = self.dl_bytes = self.dl_packets = 0
+        self.qfis: set[int | None] = set()  # that came down
+        self.keep: list[bytes] | None = None  # where a test wants the packets
+        with netns.inside(self.ns):
+            self.fd = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+            request = struct.pack("16sH22x", b"ue0", _IFF_TUN | _IFF_NO_PI)
+            fcntl.ioctl(self.fd, _TUNSETIFF, request)
+        net.run(self.ns, ["ip", "link", "set", "ue0", "mtu", str(mtu), "up"])
+        for address in addresses:
+            six = ":" in address
+            net.address(self.ns, "ue0", f"{address}/{64 if six else 32}")
+            kind = ["-6"] if six else []
+            net.run(self.ns, ["ip", *kind, "route", "add", "default", "dev", "ue0"])
+        self._gnb, self._closed = gnb, False
+        gnb.add_ue(self)
+
+    def sent(self, packet: bytes) -> None:
+        self.ul_bytes += len(packet)
+        self.ul_packets += 1
+
+    def took(self, message: gtpu.Message) -> None:
+        self.dl_bytes += len(message.payload)
+        self.dl_packets += 1
+        self.qfis.add(message.qfi)
+        if self.keep is not None:
+            self.keep.append(message.payload)
+        with contextlib.suppress(BlockingIOError, OSError):
+            os.write(self.fd, message.payload)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._gnb.remove_ue(self)
+            os.close(self.fd)
