@@ -57,22 +57,24 @@ enum upf_lane_flag {
 	UPF_LANE_RQI = 1 << 5,
 	UPF_LANE_DOWN = 1 << 6,        /**< the packets go toward the UE: meters, counters and gates
 					  of that direction */
-	UPF_LANE_GATE_CLOSED = 1 << 7, /**< of any QER, or an MBR of 0, or a quota used up */
+	UPF_LANE_GATE_CLOSED = 1 << 7, /**< of any QER, or an MBR of 0 */
 	UPF_LANE_METER = 1 << 8,       /**< `meter` and `profile` limit */
-	UPF_LANE_URR = 1 << 9,         /**< `packets` and `bytes` count for urr[0] of the rules */
+	UPF_LANE_URR = 1 << 9,         /**< `packets` and `bytes` count for the PDR's URRs */
 	UPF_LANE_MORE = 1 << 10,       /**< see upf_lane_more: lists, marking, duplicates */
 	UPF_LANE_CHECK_SOURCE = 1 << 11, /**< inner source must be the UE's: against spoofing */
 	UPF_LANE_BEFORE_QOS = 1 << 12,   /**< the lane's URR counts before its QER (MBQE) */
 	UPF_LANE_ANY_QFI = 1 << 13,      /**< no QFI to verify */
+	UPF_LANE_QUOTA_OUT = 1 << 14, /**< a URR's quota is used up: nothing passes; upf_urr.c's */
 };
 
 /** A PDR's cache line. Worker: rw. */
 struct upf_lane {
 	struct rte_meter_srtcm meter; /**< tokens of the MBR, in octets of inner packets */
 	struct rte_meter_srtcm_profile *profile; /**< shared by all of that rate and burst */
-	uint64_t packets;                        /**< counted for the URR since its last report */
-	uint64_t bytes;                          /**< inner octets, likewise */
-	uint64_t look_bytes; /**< at this many the URR's thresholds want a look: upf_urr_look() */
+	uint32_t packets;                        /**< not yet folded into the PDR's URRs */
+	uint32_t last_ms;    /**< when the last of them came, low bits of the worker's clock */
+	uint64_t bytes;      /**< inner octets, likewise */
+	uint64_t look_bytes; /**< at this many the URRs' limits want a look: upf_urr_look() */
 	uint32_t teid;       /**< of the outer header to make */
 	uint16_t flags;      /**< enum upf_lane_flag */
 	uint16_t peer;       /**< index into the peers, 1.. */
