@@ -73,11 +73,13 @@ struct upf_lane {
 	struct rte_meter_srtcm_profile *profile; /**< shared by all of that rate and burst */
 	uint32_t packets;                        /**< not yet folded into the PDR's URRs */
 	uint32_t last_ms;    /**< when the last of them came, low bits of the worker's clock */
-	uint64_t bytes;      /**< inner octets, likewise */
-	uint64_t look_bytes; /**< at this many the URRs' limits want a look: upf_urr_look() */
+	uint32_t bytes;      /**< inner octets, likewise */
+	uint32_t look_bytes; /**< at this many the URRs' limits want a look: upf_urr_look() */
+	uint32_t flags;      /**< enum upf_lane_flag */
 	uint32_t teid;       /**< of the outer header to make */
-	uint16_t flags;      /**< enum upf_lane_flag */
 	uint16_t peer;       /**< index into the peers, 1.. */
+	uint8_t interface;   /**< packets leave by, 1.. */
+	uint8_t qfi;         /**< to mark packets with; 0xFF: the one they came with */
 } __rte_cache_aligned;
 _Static_assert(sizeof(struct upf_lane) == RTE_CACHE_LINE_MIN_SIZE, "a lane is a cache line");
 

@@ -128,8 +128,8 @@ struct upf_urr {
 
 /** Octets and packets of a lane before its QERs, where a URR asks for them and another does not. */
 struct upf_lane_before {
-	uint64_t bytes, look_bytes;
-	uint64_t packets;
+	uint32_t bytes, look_bytes;
+	uint32_t packets;
 };
 
 struct upf_charger;

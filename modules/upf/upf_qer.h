@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_UPF_QER_H
+#define AIRPATH_UPF_QER_H
+
+/**
+ * QoS enforcement rules, TS 29.244 §5.4: gates and bit rates, on inner octets.
+ *
+ * Of a PDR with one QER of its own the lane has it all: gate, meter, QFI. A QER that several PDRs
+ * share (a session's AMBR), a second one, and one with a GBR are met through `more`; then the
+ * lane has no UPF_LANE_METER and its packets pass every QER in pdr->qers.
+ *
+ * Meters take time in ns. The configuration is the control thread's, before a worker has it; the
+ * buckets are the worker's.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_meter.h>
+
+#include "modules/upf/upf_session.h"
+
+/** A packet needs so much of a bucket at once, whatever the rate. */
+#define UPF_BURST_BYTES_MIN 2048
+
+struct upf_qer {
+	uint32_t id;
+	bool closed[2];     /**< by enum upf_direction: the gate, or an MBR of 0 */
+	bool limited[2];    /**< `mbr` counts: an MBR without GBR */
+	bool guaranteed[2]; /**< `gbr` counts: GBR, with the MBR as peak */
+	uint8_t qfi;        /**< 0xFF: none */
+	uint8_t ppi;        /**< Paging Policy Indicator, 0xFF: none */
+	bool rqi;
+	struct rte_meter_srtcm mbr[2];
+	struct rte_meter_srtcm_profile *mbr_profile[2]; /**< shared by all of that rate and burst */
+	struct rte_meter_trtcm gbr[2];
+	struct rte_meter_trtcm_profile *gbr_profile[2];
+	/* worker: rw */
+	uint64_t yellow[2]; /**< octets above the GBR that went through */
+};
+
+/**
+ * Profile of an MBR. Control thread.
+ * @param kbps > 0, of 1000 bit/s
+ * @param burst octets; raised to UPF_BURST_BYTES_MIN
+ * @return 0 or -EINVAL
+ */
+int upf_mbr_profile(struct rte_meter_srtcm_profile *p, uint64_t kbps, uint64_t burst);
+
+/** Profile of a GBR and MBR (0: none, packets above the GBR are yellow). @return 0 or -EINVAL */
+int upf_gbr_profile(struct rte_meter_trtcm_profile *p, uint64_t gbr_kbps, uint64_t mbr_kbps,
+		    uint64_t burst);
+
+/**
+ * A packet of `bytes` wants to pass all QERs of a PDR; tokens are taken from all or, of a packet
+ * that the gate or a bucket stops, from those before it in the list.
+ * @return whether it passes; `*gate` says if a gate stopped it
+ */
+bool upf_qers_pass(struct upf_qer *qers, const struct upf_pdr *pdr, enum upf_direction direction,
+		   uint32_t bytes, uint64_t now_ns, bool *gate);
+
+#endif
