@@ -29,11 +29,11 @@ struct upf_forwarding {
 
 struct upf_far {
 	uint32_t id;
-	uint16_t flags; /**< those of UPF_FAR_LANE_FLAGS that hold */
-	uint16_t bar;   /**< index into the rules' BARs + 1, 0: default buffering */
+	uint16_t flags;        /**< those of UPF_FAR_LANE_FLAGS that hold */
+	uint16_t bar;          /**< index into the rules' BARs + 1, 0: default buffering */
+	uint8_t nb_duplicates; /**< 0..UPF_DUPLICATES_MAX */
 	struct upf_forwarding to;
-	uint8_t nb_duplicates;
-	struct upf_forwarding duplicates[UPF_DUPLICATES_MAX];
+	struct upf_forwarding *duplicates;
 };
 
 /** A buffering action rule, §5.2.4. */

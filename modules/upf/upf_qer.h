@@ -23,20 +23,22 @@
 /** A packet needs so much of a bucket at once, whatever the rate. */
 #define UPF_BURST_BYTES_MIN 2048
 
+/** Of a QER with a GBR, which few have. */
+struct upf_gbr {
+	struct rte_meter_trtcm meter[2];
+	struct rte_meter_trtcm_profile *profile[2]; /**< NULL: none of that direction */
+	uint64_t yellow[2];                         /**< octets above the GBR that went through */
+};
+
 struct upf_qer {
 	uint32_t id;
-	bool closed[2];     /**< by enum upf_direction: the gate, or an MBR of 0 */
-	bool limited[2];    /**< `mbr` counts: an MBR without GBR */
-	bool guaranteed[2]; /**< `gbr` counts: GBR, with the MBR as peak */
-	uint8_t qfi;        /**< 0xFF: none */
-	uint8_t ppi;        /**< Paging Policy Indicator, 0xFF: none */
+	uint8_t qfi; /**< 0xFF: none */
+	uint8_t ppi; /**< Paging Policy Indicator, 0xFF: none */
 	bool rqi;
-	struct rte_meter_srtcm mbr[2];
-	struct rte_meter_srtcm_profile *mbr_profile[2]; /**< shared by all of that rate and burst */
-	struct rte_meter_trtcm gbr[2];
-	struct rte_meter_trtcm_profile *gbr_profile[2];
-	/* worker: rw */
-	uint64_t yellow[2]; /**< octets above the GBR that went through */
+	bool closed[2]; /**< by enum upf_direction: the gate, or an MBR of 0 */
+	struct rte_meter_srtcm meter[2];
+	struct rte_meter_srtcm_profile *profile[2]; /**< MBR of a direction without GBR, or NULL */
+	struct upf_gbr *gbr;                        /**< or NULL */
 };
 
 /**

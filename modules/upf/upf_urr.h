@@ -21,6 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_branch_prediction.h>
+
 #include "core/wheel.h"
 #include "modules/upf/upf_report.h"
 #include "modules/upf/upf_session.h"
@@ -56,36 +58,6 @@ struct upf_volume {
 	uint64_t of[2]; /**< enum upf_direction */
 };
 
-/** What the agent said: message Urr of the proto. Numbers of 0 mean none unless said otherwise. */
-struct upf_urr_config {
-	uint32_t id;
-	uint32_t triggers;            /**< Σ enum upf_trigger asked for */
-	bool volume, duration, event; /**< Measurement Method */
-	bool before_qos;              /**< MBQE */
-	bool inactive;                /**< INAM: nothing is measured or reported but on request */
-	bool immediate_start; /**< ISTM: the time runs from the start, not from the first packet */
-	bool has_quota_far;
-	uint16_t quota_far; /**< index into the rules' FARs: in force while a quota is used up */
-	struct upf_volume volume_threshold; /**< UPF_NO_LIMIT where there is none */
-	struct upf_volume volume_quota;     /**< likewise; 0 lets nothing pass */
-	uint64_t time_threshold_ns;
-	uint64_t time_quota_ns; /**< UPF_NO_LIMIT: none; 0 lets nothing pass */
-	uint64_t event_threshold;
-	uint64_t event_quota; /**< UPF_NO_LIMIT: none */
-	uint64_t period_ns;
-	uint64_t quota_holding_ns;
-	uint64_t inactivity_ns; /**< Inactivity Detection Time */
-	uint64_t quota_validity_ns;
-	uint64_t monitoring_unix_ms;                   /**< Monitoring Time */
-	struct upf_volume subsequent_volume_threshold; /**< UPF_NO_LIMIT: none */
-	uint64_t subsequent_time_threshold_ns;
-	uint64_t dropped_dl_packets, dropped_dl_bytes; /**< Dropped DL Traffic Threshold */
-	uint32_t quota_generation;
-	uint16_t nb_linked;
-	uint16_t
-		linked[UPF_LINKED_URRS_MAX]; /**< indices of URRs whose report brings one of this */
-};
-
 /** What was used since some moment. */
 struct upf_spent {
 	uint64_t bytes[2];
@@ -101,29 +73,66 @@ struct upf_usage {
 };
 
 enum upf_urr_flag {
-	UPF_URR_EXHAUSTED =
-		1 << 0, /**< a quota is used up: its PDRs' packets stop, or take quota_far */
-	UPF_URR_MONITORED = 1 << 1, /**< the Monitoring Time is over: subsequent thresholds count */
-	UPF_URR_BEFORE = 1 << 2,    /**< `before` holds usage to report */
-	UPF_URR_STARTED = 1 << 3,   /**< traffic runs: START is reported */
-	UPF_URR_HELD = 1 << 4,      /**< QUHTI was reported; again after the next packet */
-	UPF_URR_VALIDITY_OVER = 1 << 5,
+	/* what the agent said */
+	UPF_URR_VOLUME = 1 << 0, /**< Measurement Method */
+	UPF_URR_DURATION = 1 << 1,
+	UPF_URR_EVENT = 1 << 2,
+	UPF_URR_BEFORE_QOS = 1 << 3, /**< MBQE */
+	UPF_URR_INACTIVE = 1 << 4,   /**< INAM: nothing is measured */
+	UPF_URR_IMMEDIATE = 1 << 5,  /**< ISTM: the time runs at once, not from the first packet */
+	UPF_URR_QUOTA_FAR = 1 << 6,  /**< more->quota_far is in force while a quota is used up */
+	/* what became of it */
+	UPF_URR_EXHAUSTED = 1 << 8, /**< a quota is used up: its PDRs' packets stop */
+	UPF_URR_MONITORED = 1 << 9, /**< the Monitoring Time is over: subsequent thresholds count */
+	UPF_URR_HAS_PART = 1 << 10, /**< more->before holds usage to report */
+	UPF_URR_STARTED = 1 << 11,  /**< traffic runs: START was told */
+	UPF_URR_HELD = 1 << 12,     /**< QUHTI was told; again after the next packet */
+	UPF_URR_LAPSED = 1 << 13,   /**< QUVTI was told */
+};
+#define UPF_URR_CONFIG_FLAGS 0x00FF
+
+/** What few URRs have. Zero: none. Configuration first, `quota_far` to `nb_linked`. */
+struct upf_urr_more {
+	uint64_t time_threshold_ns;
+	uint64_t time_quota_ns; /**< UPF_NO_LIMIT: none; 0 lets nothing pass */
+	uint64_t event_threshold;
+	uint64_t event_quota; /**< UPF_NO_LIMIT: none */
+	uint64_t quota_holding_ns;
+	uint64_t inactivity_ns; /**< Inactivity Detection Time */
+	uint64_t quota_validity_ns;
+	uint64_t monitoring_unix_ms;                   /**< Monitoring Time */
+	struct upf_volume subsequent_volume_threshold; /**< UPF_NO_LIMIT: none */
+	uint64_t subsequent_time_threshold_ns;
+	uint64_t dropped_dl_packets, dropped_dl_bytes; /**< Dropped DL Traffic Threshold */
+	uint16_t quota_far;                            /**< index into the rules' FARs */
+	uint16_t nb_linked;
+	uint16_t linked[UPF_LINKED_URRS_MAX]; /**< URRs, by index, whose report brings this one's */
+	/* counters */
+	struct upf_usage before; /**< usage up to the Monitoring Time */
+	uint64_t before_end_ns;
+	uint64_t dropped_packets, dropped_bytes;
+	uint64_t validity_from_ns;
 };
 
-/** A URR and its counters. Zeroed but for `c` before upf_urr_start(). */
+/** A URR and its counters. The control thread zeroes it and sets what stands first. */
 struct upf_urr {
-	struct upf_urr_config c;
-	struct upf_usage usage;  /**< since the last report */
-	struct upf_usage before; /**< of it, up to the Monitoring Time */
-	uint64_t before_end_ns;
-	struct upf_spent threshold; /**< since the last report or the provision of thresholds */
-	struct upf_spent quota;     /**< since the provision of quotas */
-	uint64_t dropped_packets, dropped_bytes;
-	uint64_t running_ns; /**< the time runs since, 0: it stands; folded up to here */
-	uint64_t period_from_ns, validity_from_ns, holding_from_ns;
-	uint32_t pending;  /**< triggers whose report the ring had no room for */
-	uint16_t lanes[2]; /**< how many lanes count for it, by direction */
-	uint16_t flags;    /**< enum upf_urr_flag */
+	uint32_t id;
+	uint32_t triggers;                  /**< Σ enum upf_trigger asked for */
+	uint32_t generation;                /**< quota_generation of the proto */
+	uint16_t flags;                     /**< enum upf_urr_flag */
+	struct upf_volume volume_threshold; /**< UPF_NO_LIMIT where there is none */
+	struct upf_volume volume_quota;     /**< likewise; 0 lets nothing pass */
+	uint64_t period_ns;                 /**< 0: none */
+	struct upf_urr_more *more;          /**< or NULL */
+	/* worker: rw */
+	uint16_t lanes[2];          /**< how many lanes count for it, by direction */
+	uint32_t pending;           /**< triggers not yet reported: the ring had no room */
+	struct upf_usage usage;     /**< since the last report */
+	struct upf_spent threshold; /**< since the last report, or since thresholds were provided */
+	struct upf_spent quota;     /**< since quotas were provided */
+	uint64_t active_ns;         /**< when its last packet came, or it began */
+	uint64_t running_ns;        /**< the time is counted up to here; 0: it stands */
+	uint64_t period_from_ns;
 };
 
 /** Octets and packets of a lane before its QERs, where a URR asks for them and another does not. */
@@ -135,8 +144,9 @@ struct upf_lane_before {
 struct upf_charger;
 
 /**
- * The accounts of a session: a part of struct upf_rules. Set by the control thread: `session`,
- * `urrs`, `pdrs`, `before`, numbers, `inactivity_ns`. Lane i is session->lanes[i], of pdrs[i].
+ * The accounts of a session: the first member of struct upf_rules. Set by the control thread:
+ * `session`, `urrs`, `pdrs`, `before`, numbers, `inactivity_ns`. Lane i is session->lanes[i], of
+ * pdrs[i].
  */
 struct upf_accounts {
 	struct ap_timer timer; /**< of all that depends on time, the inactivity timer included */
@@ -145,32 +155,34 @@ struct upf_accounts {
 	struct upf_urr *urrs;
 	const struct upf_pdr *pdrs;
 	struct upf_lane_before
-		*before; /**< one a lane, or NULL: no URR with MBQE beside one without */
+		*before; /**< one a lane; NULL: no PDR has URRs with and without MBQE */
 	uint16_t nb_urrs, nb_pdrs;
 	uint64_t inactivity_ns; /**< User Plane Inactivity Timer, 0: none */
-	uint64_t inactivity_from_ns;
+	uint64_t from_ns;       /**< when it began */
+	uint32_t inactive_s;    /**< active_s it was last reported of, + 1 */
 };
 
 /** What a worker's accounts share. The role fills it in before the worker starts. */
 struct upf_charger {
-	struct ap_wheel *wheel;     /**< the worker's */
-	struct rte_ring *reports;   /**< upf_report_ring() to the control thread */
-	uint64_t unix_offset_ns;    /**< Unix time less ap_clock_ns() */
-	uint64_t checkpoint_ns;     /**< a dirty session is checkpointed so long after its packet */
-	struct upf_session **dirty; /**< FIFO of sessions with UPF_SESSION_DIRTY; a power of 2 */
-	uint64_t *dirty_ns;         /**< when each got there */
+	struct ap_wheel *wheel;   /**< the worker's */
+	struct rte_ring *reports; /**< upf_report_ring() to the control thread */
+	uint64_t unix_offset_ns;  /**< Unix time less ap_clock_ns() */
+	uint64_t checkpoint_ns;   /**< a dirty session is checkpointed so long after its packet */
+	/** FIFO of sessions with UPF_SESSION_DIRTY, low bits of the ms they got there on top. */
+	uint64_t *dirty;
 	uint32_t dirty_mask, dirty_head, dirty_tail;
-	/** Quota used up or provided anew, where c.has_quota_far: the PDR's lane takes FAR `far`.
+	/** Quota used up or provided anew, with UPF_URR_QUOTA_FAR: the lane takes FAR `far` of its
+	 * rules.
 	 */
 	void (*take_far)(struct upf_session *s, uint16_t lane, uint16_t far);
 	uint64_t reports_late; /**< the ring was full: reported later */
 };
 
 /**
- * @param sessions most that can be dirty at once: all that the worker may hold
+ * @param sessions most that the worker may hold
  * @return 0 or -ENOMEM. Control thread.
  */
-int upf_charger_init(struct upf_charger *c, unsigned sessions, int socket);
+int upf_charger_init(struct upf_charger *c, unsigned sessions);
 void upf_charger_fini(struct upf_charger *c);
 
 /**
@@ -186,9 +198,6 @@ void upf_urr_start(struct upf_accounts *a, struct upf_charger *c, struct upf_acc
 /** The session ends, or its worker: the timer is cancelled. Reports are to be taken before. */
 void upf_urr_stop(struct upf_accounts *a);
 
-/** The dirty list forgets a session that is about to be freed or moved. */
-void upf_charger_forget(struct upf_charger *c, struct upf_session *s);
-
 /** Usage before a restart: message Usage of Urr.carry. Before upf_urr_start(). */
 void upf_urr_carry(struct upf_urr *u, const struct upf_usage_report *r, uint64_t unix_offset_ns);
 
@@ -200,8 +209,11 @@ void upf_urr_carry(struct upf_urr *u, const struct upf_usage_report *r, uint64_t
 unsigned upf_urr_take(struct upf_accounts *a, unsigned urr, uint32_t triggers, uint64_t now_ns,
 		      struct upf_usage_report out[2]);
 
-/** Slow path of a packet already counted in lane `lane`, when its count reached look_bytes. */
-void upf_urr_look(struct upf_accounts *a, unsigned lane, uint64_t now_ns);
+/**
+ * Brings everything up to `now_ns`: reports what is due, closes and opens lanes, hands out budgets,
+ * arms the timer. For a packet whose lane's count reached look_bytes, after it was counted.
+ */
+void upf_urr_look(struct upf_accounts *a, uint64_t now_ns);
 
 /** Applications and flows count events (seam for the detection of applications). */
 void upf_urr_event(struct upf_accounts *a, unsigned urr, uint64_t n, uint64_t now_ns);
@@ -216,15 +228,24 @@ void upf_urr_dropped(struct upf_accounts *a, unsigned lane, uint32_t bytes, uint
  */
 unsigned upf_urr_checkpoints(struct upf_charger *c, unsigned max, uint64_t now_ns);
 
-/** Puts the session on the dirty list; for upf_charge. */
-static inline void
-upf_urr_dirty(struct upf_charger *c, struct upf_session *s, uint64_t now_ns)
+/** The accounts of a session that has rules, which begin with them. */
+static inline struct upf_accounts *
+upf_accounts_of(const struct upf_session *s)
 {
-	uint32_t at = c->dirty_tail++ & c->dirty_mask;
+	return (struct upf_accounts *)(void *)s->rules;
+}
 
+/**
+ * Puts the session on the dirty list; for upf_charge. The list keeps its address: memory of
+ * sessions stays, and one that ends loses the flag, which is all it takes to leave the list.
+ */
+static inline void
+upf_urr_dirty(struct upf_charger *c, struct upf_session *s, uint32_t now_ms)
+{
+	if (unlikely(c->dirty_tail - c->dirty_head > c->dirty_mask))
+		return; /* its next packet tries again */
 	s->flags |= UPF_SESSION_DIRTY;
-	c->dirty[at] = s;
-	c->dirty_ns[at] = now_ns;
+	c->dirty[c->dirty_tail++ & c->dirty_mask] = (uint64_t)now_ms << 48 | (uint64_t)(uintptr_t)s;
 }
 
 #endif
