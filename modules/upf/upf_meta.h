@@ -27,6 +27,12 @@ enum upf_rx_flag {
 	UPF_RX_RQI = 1 << 2,
 	UPF_RX_OUTER6 = 1 << 3, /**< the outer header was IPv6 */
 	UPF_RX_INNER6 = 1 << 4,
+	/** An End Marker of tunnel `teid`: a packet without data, to go where the tunnel's packets
+	 * go (TS 29.281 §7.3.2). */
+	UPF_RX_END_MARKER = 1 << 5,
+	/** For upf_local: data begins behind the link header, `teid` is the EtherType and `qfi` an
+	 * enum upf_local_why. Without it upf_local gets what upf_match found no session for. */
+	UPF_RX_LOCAL = 1 << 7,
 };
 
 struct upf_arrival {
@@ -42,8 +48,11 @@ _Static_assert(offsetof(struct upf_arrival, flags) == offsetof(struct ap_meta, f
 
 struct upf_leave {
 	uint32_t peer; /**< index of the peer an outer header was made for, 0: route the packet */
-	uint16_t spare;
-	uint8_t flags;     /**< enum ap_meta_flag */
+	uint8_t from;  /**< interface it came by, from 1, as plain IP; 0: in a tunnel, or unknown.
+			  Who sent a packet that is too long is told there. */
+	uint8_t spare;
+	uint8_t flags; /**< enum ap_meta_flag; AP_M_CONTROL: made here, its TTL stays and no ICMP
+			  error answers it */
 	uint8_t interface; /**< it leaves by, from 1 */
 };
 _Static_assert(sizeof(struct upf_leave) == sizeof(struct ap_meta), "lies over ap_meta");
