@@ -35,7 +35,6 @@
 #define UPF_PEERS_MAX 4096 /**< GTP-U peers in use at once */
 
 struct upf_rules;
-struct upf_filter_set;
 
 enum upf_direction { UPF_UL, UPF_DL };
 
@@ -85,21 +84,20 @@ _Static_assert(sizeof(struct upf_lane) == RTE_CACHE_LINE_MIN_SIZE, "a lane is a 
 
 /** What a lane knows and seldom needs, or needs before: in the rules, one a lane. */
 struct upf_pdr {
+	uint64_t qfis; /**< 1 << QFI; 0: any */
 	uint32_t precedence;
+	uint32_t teid; /**< 0: packets outside any tunnel */
 	uint16_t id;
 	uint8_t source;    /**< enum upf_interface_type */
 	uint8_t interface; /**< 0: any of that type */
-	uint32_t teid;     /**< 0: packets outside any tunnel */
 	bool match_source, match_destination, match_ip4, match_ip6;
 	bool outer_removal, remove_extension;
 	uint8_t qfi;           /**< to mark packets with; 0xFF: none */
 	uint8_t out_interface; /**< packets leave by, 1.. */
-	uint64_t qfis;         /**< 1 << QFI; 0: any */
-	uint16_t far;          /**< index in the rules */
+	uint8_t far;           /**< index in the rules, as in the lists */
 	uint8_t nb_qers, nb_urrs;
-	uint16_t qers[UPF_PDR_QERS_MAX];
-	uint16_t urrs[UPF_PDR_URRS_MAX];
-	struct upf_filter_set *filters; /**< NULL: everything */
+	uint8_t qers[UPF_PDR_QERS_MAX];
+	uint8_t urrs[UPF_PDR_URRS_MAX];
 };
 
 /** Line 0, and the lanes of a plain session behind it. Worker: rw. */

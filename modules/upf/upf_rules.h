@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_UPF_RULES_H
+#define AIRPATH_UPF_RULES_H
+
+/**
+ * All rules of a session as compiled from the agent's message, one allocation: the cold part of
+ * struct upf_session. Ids are resolved to indices; lanes and PDRs stand in order of precedence
+ * (§5.2.1: the lower value first; equal ones by id).
+ *
+ * The control thread makes it (upf_compile.h); from its message to a worker until the worker gives
+ * it back it is that worker's (upf_apply.h). Clauses are those of TS 29.244.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "modules/upf/upf_far.h"
+#include "modules/upf/upf_qer.h"
+#include "modules/upf/upf_session.h"
+#include "modules/upf/upf_urr.h"
+
+struct upf_filter_set;
+
+/** A local F-TEID of the session. */
+struct upf_tunnel {
+	uint32_t teid;
+	uint8_t interface; /**< whose address the agent answered */
+	bool foreign;      /**< chosen by the CP function: found by struct upf_index */
+};
+
+/** A framed route that downlink packets of the session are found by. */
+struct upf_framed_route {
+	uint8_t address[16]; /**< network order, host bits 0 */
+	uint8_t octets;      /**< 4 or 16 */
+	uint8_t bits;
+};
+
+/**
+ * PDRs that packets of one tunnel (or outside any) and the same interfaces have to choose from,
+ * by rising precedence. A packet's group is that of its TEID and interface.
+ */
+struct upf_group {
+	struct upf_filter_set *filters; /**< which of `lanes` a packet takes, in one lookup */
+	uint32_t teid;                  /**< 0: outside any tunnel */
+	uint32_t interfaces;            /**< Σ 1 << index of interface */
+	const uint8_t *lanes;           /**< of the session, as many as filters say */
+};
+
+struct upf_rules {
+	struct upf_accounts accounts; /**< first: upf_accounts_of() */
+	uint64_t id;                  /**< SEID of the UP F-SEID */
+	uint32_t handle;
+	uint32_t version;
+	uint8_t ue_ip4[4];      /**< network order, 0: none */
+	uint8_t ue_ip6[8];      /**< likewise; bits behind ue_ip6_bits are 0 */
+	uint8_t ue_ip6_bits;    /**< 0: none; at most 64 */
+	uint8_t core_interface; /**< the addresses are unique in, 0: they lead nowhere */
+	uint16_t nb_lanes;
+	uint16_t nb_fars, nb_qers, nb_bars; /**< URRs: accounts.nb_urrs */
+	uint16_t nb_tunnels, nb_groups, nb_framed;
+	uint8_t only_up, only_down, only_qfi; /**< as in struct upf_session */
+	bool only_up_in_main; /**< only_up's tunnel is that of the session's own slot */
+	/**
+	 * Lanes as compiled, of an allocation of their own; with more than UPF_INLINE_LANES they
+	 * are those in use. After replacement: the lanes as they were then.
+	 */
+	struct upf_lane *lanes;
+	struct upf_pdr *pdrs; /**< nb_lanes; URRs of pdrs[i] are of accounts.urrs */
+	struct upf_far *fars;
+	struct upf_qer *qers;
+	struct upf_bar *bars;
+	struct upf_group *groups;
+	struct upf_tunnel *tunnels;
+	struct upf_framed_route *framed;
+	uint32_t bytes; /**< of this allocation, for people */
+};
+
+static inline struct upf_urr *
+upf_rules_urr(const struct upf_rules *r, unsigned i)
+{
+	return &r->accounts.urrs[i];
+}
+
+/** @return index of the FAR, QER or URR with this id, or -1. */
+static inline int
+upf_rules_find_far(const struct upf_rules *r, uint32_t id)
+{
+	for (unsigned i = 0; i < r->nb_fars; i++)
+		if (r->fars[i].id == id)
+			return (int)i;
+	return -1;
+}
+
+static inline int
+upf_rules_find_qer(const struct upf_rules *r, uint32_t id)
+{
+	for (unsigned i = 0; i < r->nb_qers; i++)
+		if (r->qers[i].id == id)
+			return (int)i;
+	return -1;
+}
+
+static inline int
+upf_rules_find_urr(const struct upf_rules *r, uint32_t id)
+{
+	for (unsigned i = 0; i < r->accounts.nb_urrs; i++)
+		if (r->accounts.urrs[i].id == id)
+			return (int)i;
+	return -1;
+}
+
+/** @return the lane of a PDR, or -1. */
+static inline int
+upf_rules_find_pdr(const struct upf_rules *r, uint32_t id)
+{
+	for (unsigned i = 0; i < r->nb_lanes; i++)
+		if (r->pdrs[i].id == id)
+			return (int)i;
+	return -1;
+}
+
+#endif
