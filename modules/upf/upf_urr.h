@@ -126,6 +126,7 @@ struct upf_urr {
 	struct upf_urr_more *more;          /**< or NULL */
 	/* worker: rw */
 	uint16_t lanes[2];          /**< how many lanes count for it, by direction */
+	uint32_t share[2];          /**< octets each of those may count before the next look */
 	uint32_t pending;           /**< triggers not yet reported: the ring had no room */
 	struct upf_usage usage;     /**< since the last report */
 	struct upf_spent threshold; /**< since the last report, or since thresholds were provided */
@@ -186,17 +187,19 @@ int upf_charger_init(struct upf_charger *c, unsigned sessions);
 void upf_charger_fini(struct upf_charger *c);
 
 /**
- * The worker takes rules in use. Hands out budgets, arms the timer, closes lanes whose quota is
- * used up. Lanes and rules are in place.
- * @param old the rules these replace, or NULL: URRs of the same id go on from there; `old` is
- *        folded and its timer cancelled. Its removed URRs are to be read before, with
- *        upf_urr_take().
+ * The worker takes rules in use, when session->lanes are theirs: hands out budgets, arms the
+ * timer, closes lanes whose quota is used up, sets UPF_LANE_URR and UPF_LANE_BEFORE_QOS. Counts of
+ * the lanes are to be 0.
+ * @param old the rules these replace, after upf_urr_leave(), or NULL: URRs of the same id go on
  */
 void upf_urr_start(struct upf_accounts *a, struct upf_charger *c, struct upf_accounts *old,
 		   uint64_t now_ns);
 
-/** The session ends, or its worker: the timer is cancelled. Reports are to be taken before. */
-void upf_urr_stop(struct upf_accounts *a);
+/**
+ * Rules go out of use, while session->lanes are still theirs: what lanes counted is folded and the
+ * timer cancelled. Then upf_urr_take() reads URRs that end here.
+ */
+void upf_urr_leave(struct upf_accounts *a, uint64_t now_ns);
 
 /** Usage before a restart: message Usage of Urr.carry. Before upf_urr_start(). */
 void upf_urr_carry(struct upf_urr *u, const struct upf_usage_report *r, uint64_t unix_offset_ns);

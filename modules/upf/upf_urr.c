@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/clock.h"
+#include "modules/upf/upf_urr_internal.h"
+
+/* What a lane may count at most before it is folded: its octets have 32 bits. */
+#define LOOK_MAX 0x7FFFFFFFU
+#define RETRY_NS (10 * AP_NS_PER_MS) /* for reports the ring had no room for */
+
+static uint64_t
+left(uint64_t limit, uint64_t spent)
+{
+	return limit == UPF_NO_LIMIT ? UPF_NO_LIMIT : limit > spent ? limit - spent : 0;
+}
+
+static uint64_t
+volume_left(const struct upf_volume *v, const struct upf_spent *s, int direction)
+{
+	return direction < 0 ? left(v->total, s->bytes[UPF_UL] + s->bytes[UPF_DL])
+			     : left(v->of[direction], s->bytes[direction]);
+}
+
+static bool
+volume_reached(const struct upf_volume *v, const struct upf_spent *s)
+{
+	return volume_left(v, s, -1) == 0 || volume_left(v, s, UPF_UL) == 0 ||
+	       volume_left(v, s, UPF_DL) == 0;
+}
+
+/* Subsequent thresholds count from the Monitoring Time on, where there are any, §5.2.2.2.1. */
+static const struct upf_volume *
+volume_threshold(const struct upf_urr *u)
+{
+	const struct upf_urr_more *more = u->more;
+
+	if (more != NULL && u->flags & UPF_URR_MONITORED) {
+		const struct upf_volume *v = &more->subsequent_volume_threshold;
+
+		if (v->total != UPF_NO_LIMIT || v->of[0] != UPF_NO_LIMIT ||
+		    v->of[1] != UPF_NO_LIMIT)
+			return v;
+	}
+	return &u->volume_threshold;
+}
+
+static uint64_t
+time_threshold(const struct upf_urr *u)
+{
+	if (u->flags & UPF_URR_MONITORED && u->more->subsequent_time_threshold_ns != 0)
+		return u->more->subsequent_time_threshold_ns;
+	return u->more->time_threshold_ns;
+}
+
+static bool
+wants_start(const struct upf_urr *u)
+{
+	return u->triggers & (UPF_TRIGGER_START | UPF_TRIGGER_STOPT) || u->flags & UPF_URR_EVENT;
+}
+
+static uint64_t
+stop_ns(const struct upf_urr *u)
+{
+	return u->more != NULL && u->more->inactivity_ns != 0 ? u->more->inactivity_ns
+							      : UPF_STOP_NS;
+}
+
+static void
+add_events(struct upf_urr *u, uint64_t n)
+{
+	u->usage.spent.events += n;
+	u->threshold.events += n;
+	u->quota.events += n;
+}
+
+static void
+add_time(struct upf_urr *u, uint64_t ns)
+{
+	u->usage.spent.duration_ns += ns;
+	u->threshold.duration_ns += ns;
+	u->quota.duration_ns += ns;
+}
+
+static void
+count(struct upf_urr *u, unsigned direction, uint32_t bytes, uint32_t packets, uint64_t last_ns)
+{
+	u->usage.spent.bytes[direction] += bytes;
+	u->threshold.bytes[direction] += bytes;
+	u->quota.bytes[direction] += bytes;
+	u->usage.packets[direction] += packets;
+	if (u->usage.first_ns == 0)
+		u->usage.first_ns = last_ns;
+	if ((int64_t)(last_ns - u->usage.last_ns) > 0) /* what was carried over may lie before 0 */
+		u->usage.last_ns = last_ns;
+	u->active_ns = RTE_MAX(u->active_ns, last_ns);
+	if (u->flags & UPF_URR_DURATION && u->running_ns == 0)
+		u->running_ns = last_ns;
+	u->flags &= (uint16_t)~UPF_URR_HELD;
+	if (!(u->flags & UPF_URR_STARTED) && wants_start(u)) {
+		u->flags |= UPF_URR_STARTED;
+		u->pending |= u->triggers & UPF_TRIGGER_START;
+		if (u->flags & UPF_URR_EVENT)
+			add_events(u, 1);
+	}
+}
+
+/* Time runs on to `now_ns`, or stands still the Inactivity Detection Time after the last packet. */
+static void
+run_time(struct upf_urr *u, uint64_t now_ns)
+{
+	uint64_t to = now_ns;
+	bool stops = false;
+
+	if (u->running_ns == 0)
+		return;
+	if (u->more != NULL && u->more->inactivity_ns != 0) {
+		stops = u->active_ns + u->more->inactivity_ns <= now_ns;
+		if (stops)
+			to = u->active_ns + u->more->inactivity_ns;
+	}
+	if (to > u->running_ns)
+		add_time(u, to - u->running_ns);
+	u->running_ns = stops ? 0 : now_ns;
+}
+
+static void
+fold_lane(struct upf_accounts *a, unsigned i, uint64_t now_ns)
+{
+	struct upf_lane *lane = &a->session->lanes[i];
+	struct upf_lane_before *before = a->before != NULL ? &a->before[i] : NULL;
+	const struct upf_pdr *pdr = &a->pdrs[i];
+	const unsigned direction = lane->flags & UPF_LANE_DOWN ? UPF_DL : UPF_UL;
+	const uint64_t now_ms = now_ns / AP_NS_PER_MS;
+	uint64_t last_ns;
+
+	if (lane->packets == 0 && (before == NULL || before->packets == 0))
+		return;
+	last_ns = (now_ms - (uint32_t)((uint32_t)now_ms - lane->last_ms)) * AP_NS_PER_MS;
+	for (unsigned k = 0; k < pdr->nb_urrs; k++) {
+		struct upf_urr *u = &a->urrs[pdr->urrs[k]];
+		const bool early = before != NULL && u->flags & UPF_URR_BEFORE_QOS;
+		const uint32_t packets = early ? before->packets : lane->packets;
+
+		if (packets != 0 && !(u->flags & UPF_URR_INACTIVE))
+			count(u, direction, early ? before->bytes : lane->bytes, packets, last_ns);
+	}
+	lane->packets = lane->bytes = 0;
+	if (before != NULL)
+		before->packets = before->bytes = 0;
+}
+
+void
+upf_urr_fold(struct upf_accounts *a, uint64_t now_ns)
+{
+	for (unsigned i = 0; i < a->nb_pdrs; i++)
+		fold_lane(a, i, now_ns);
+	for (unsigned i = 0; i < a->nb_urrs; i++)
+		run_time(&a->urrs[i], now_ns);
+}
+
+static uint64_t
+unix_ns(const struct upf_accounts *a, uint64_t now_ns)
+{
+	return now_ns + a->charger->unix_offset_ns;
+}
+
+/* The Monitoring Time comes: usage up to it is reported apart, thresholds begin anew. */
+static void
+monitor(const struct upf_accounts *a, struct upf_urr *u, uint64_t now_ns)
+{
+	struct upf_urr_more *more = u->more;
+
+	if (more->monitoring_unix_ms == 0 || u->flags & UPF_URR_MONITORED ||
+	    unix_ns(a, now_ns) / AP_NS_PER_MS < more->monitoring_unix_ms)
+		return;
+	u->flags |= UPF_URR_MONITORED | UPF_URR_HAS_PART;
+	more->before = u->usage;
+	more->before_end_ns = now_ns;
+	u->usage = (struct upf_usage){.start_ns = now_ns};
+	if (volume_threshold(u) != &u->volume_threshold)
+		memset(u->threshold.bytes, 0, sizeof(u->threshold.bytes));
+	if (more->subsequent_time_threshold_ns != 0)
+		u->threshold.duration_ns = 0;
+}
+
+static bool
+has_quota(const struct upf_urr *u)
+{
+	const struct upf_volume *v = &u->volume_quota;
+
+	return v->total != UPF_NO_LIMIT || v->of[0] != UPF_NO_LIMIT || v->of[1] != UPF_NO_LIMIT ||
+	       (u->more != NULL &&
+		(u->more->time_quota_ns != UPF_NO_LIMIT || u->more->event_quota != UPF_NO_LIMIT));
+}
+
+static uint32_t
+due_more(struct upf_urr *u, uint64_t now_ns)
+{
+	const struct upf_urr_more *more = u->more;
+	uint32_t due = 0;
+
+	if (time_threshold(u) != 0 && u->threshold.duration_ns >= time_threshold(u))
+		due |= UPF_TRIGGER_TIMTH;
+	if (more->event_threshold != 0 && u->threshold.events >= more->event_threshold)
+		due |= UPF_TRIGGER_EVETH;
+	if (!(u->flags & UPF_URR_EXHAUSTED)) {
+		if (left(more->time_quota_ns, u->quota.duration_ns) == 0)
+			due |= UPF_TRIGGER_TIMQU;
+		if (left(more->event_quota, u->quota.events) == 0)
+			due |= UPF_TRIGGER_EVEQU;
+	}
+	if (more->quota_holding_ns != 0 && has_quota(u) && !(u->flags & UPF_URR_HELD) &&
+	    now_ns >= u->active_ns + more->quota_holding_ns) {
+		u->flags |= UPF_URR_HELD;
+		due |= UPF_TRIGGER_QUHTI;
+	}
+	if (more->quota_validity_ns != 0 && !(u->flags & UPF_URR_LAPSED) &&
+	    now_ns >= more->validity_from_ns + more->quota_validity_ns) {
+		u->flags |= UPF_URR_LAPSED;
+		due |= UPF_TRIGGER_QUVTI;
+	}
+	if ((more->dropped_dl_packets != 0 && more->dropped_packets >= more->dropped_dl_packets) ||
+	    (more->dropped_dl_bytes != 0 && more->dropped_bytes >= more->dropped_dl_bytes))
+		due |= UPF_TRIGGER_DROTH;
+	return due;
+}
+
+/* @return whether a quota was used up */
+static bool
+look_at(const struct upf_accounts *a, struct upf_urr *u, uint64_t now_ns)
+{
+	const uint32_t quotas = UPF_TRIGGER_VOLQU | UPF_TRIGGER_TIMQU | UPF_TRIGGER_EVEQU;
+	uint32_t due = 0;
+
+	if (u->flags & UPF_URR_INACTIVE)
+		return false;
+	if (u->more != NULL)
+		monitor(a, u, now_ns);
+	if (volume_reached(volume_threshold(u), &u->threshold))
+		due |= UPF_TRIGGER_VOLTH;
+	if (!(u->flags & UPF_URR_EXHAUSTED) && volume_reached(&u->volume_quota, &u->quota))
+		due |= UPF_TRIGGER_VOLQU;
+	if (u->period_ns != 0 && now_ns >= u->period_from_ns + u->period_ns) {
+		u->period_from_ns += u->period_ns;
+		if (now_ns >= u->period_from_ns + u->period_ns)
+			u->period_from_ns = now_ns; /* the worker stood still: no burst */
+		due |= UPF_TRIGGER_PERIO;
+	}
+	if (u->flags & UPF_URR_STARTED && now_ns >= u->active_ns + stop_ns(u)) {
+		u->flags &= (uint16_t)~UPF_URR_STARTED;
+		due |= UPF_TRIGGER_STOPT;
+	}
+	if (u->more != NULL)
+		due |= due_more(u, now_ns);
+	u->pending |= due & u->triggers;
+	if (!(due & quotas))
+		return false;
+	u->flags |= UPF_URR_EXHAUSTED;
+	return true;
+}
+
+/* A lane whose PDR has a URR without quota left lets nothing pass, or does as that URR's FAR for
+ * Quota Action says (§5.2.2.2.1). */
+static void
+close_lanes(struct upf_accounts *a)
+{
+	for (unsigned i = 0; i < a->nb_pdrs; i++) {
+		struct upf_lane *lane = &a->session->lanes[i];
+		const struct upf_pdr *pdr = &a->pdrs[i];
+		const struct upf_urr *by = NULL;
+
+		for (unsigned k = 0; k < pdr->nb_urrs && by == NULL; k++)
+			if (a->urrs[pdr->urrs[k]].flags & UPF_URR_EXHAUSTED)
+				by = &a->urrs[pdr->urrs[k]];
+		lane->flags &= ~(uint32_t)UPF_LANE_QUOTA_OUT;
+		if (by == NULL)
+			continue;
+		if (by->flags & UPF_URR_QUOTA_FAR && by->more != NULL)
+			a->charger->take_far(a->session, (uint16_t)i, by->more->quota_far);
+		else
+			lane->flags |= UPF_LANE_QUOTA_OUT;
+	}
+}
+
+/* Octets of one direction that each lane may count until a limit may be reached. */
+static uint32_t
+share(const struct upf_urr *u, unsigned direction)
+{
+	const struct upf_volume *threshold = volume_threshold(u);
+	const bool report = u->triggers & ~u->pending & UPF_TRIGGER_VOLTH;
+	const bool stop = !(u->flags & UPF_URR_EXHAUSTED);
+	const uint64_t lanes = (uint64_t)u->lanes[UPF_UL] + u->lanes[UPF_DL];
+	uint64_t all = UPF_NO_LIMIT, one = UPF_NO_LIMIT, s;
+
+	if (u->flags & UPF_URR_INACTIVE || u->lanes[direction] == 0)
+		return LOOK_MAX;
+	if (u->usage.first_ns == 0 || u->flags & UPF_URR_HELD ||
+	    (u->flags & UPF_URR_DURATION && u->running_ns == 0) ||
+	    (!(u->flags & UPF_URR_STARTED) && wants_start(u)))
+		return 1; /* the next packet means something */
+	if (report) {
+		all = volume_left(threshold, &u->threshold, -1);
+		one = volume_left(threshold, &u->threshold, (int)direction);
+	}
+	if (stop) {
+		all = RTE_MIN(all, volume_left(&u->volume_quota, &u->quota, -1));
+		one = RTE_MIN(one, volume_left(&u->volume_quota, &u->quota, (int)direction));
+	}
+	s = LOOK_MAX;
+	if (all != UPF_NO_LIMIT)
+		s = RTE_MIN(s, all / lanes);
+	if (one != UPF_NO_LIMIT)
+		s = RTE_MIN(s, one / u->lanes[direction]);
+	return (uint32_t)RTE_MAX(s, 1U);
+}
+
+static void
+hand_out(struct upf_accounts *a)
+{
+	for (unsigned i = 0; i < a->nb_urrs; i++)
+		for (unsigned d = UPF_UL; d <= UPF_DL; d++)
+			a->urrs[i].share[d] = share(&a->urrs[i], d);
+	for (unsigned i = 0; i < a->nb_pdrs; i++) {
+		struct upf_lane *lane = &a->session->lanes[i];
+		struct upf_lane_before *before = a->before != NULL ? &a->before[i] : NULL;
+		const struct upf_pdr *pdr = &a->pdrs[i];
+		const unsigned d = lane->flags & UPF_LANE_DOWN ? UPF_DL : UPF_UL;
+
+		lane->look_bytes = LOOK_MAX;
+		if (before != NULL)
+			before->look_bytes = LOOK_MAX;
+		for (unsigned k = 0; k < pdr->nb_urrs; k++) {
+			const struct upf_urr *u = &a->urrs[pdr->urrs[k]];
+			uint32_t *look = before != NULL && u->flags & UPF_URR_BEFORE_QOS
+						 ? &before->look_bytes
+						 : &lane->look_bytes;
+
+			*look = RTE_MIN(*look, u->share[d]);
+		}
+	}
+}
+
+static uint64_t
+deadline_more(const struct upf_accounts *a, const struct upf_urr *u)
+{
+	const struct upf_urr_more *more = u->more;
+	uint64_t d = UINT64_MAX;
+
+	if (u->running_ns != 0) {
+		if (time_threshold(u) != 0 && u->triggers & UPF_TRIGGER_TIMTH)
+			d = u->running_ns + left(time_threshold(u), u->threshold.duration_ns);
+		if (more->time_quota_ns != UPF_NO_LIMIT && !(u->flags & UPF_URR_EXHAUSTED))
+			d = RTE_MIN(d, u->running_ns +
+					       left(more->time_quota_ns, u->quota.duration_ns));
+		if (more->inactivity_ns != 0)
+			d = RTE_MIN(d, u->active_ns + more->inactivity_ns);
+	}
+	if (more->quota_holding_ns != 0 && has_quota(u) && !(u->flags & UPF_URR_HELD))
+		d = RTE_MIN(d, u->active_ns + more->quota_holding_ns);
+	if (more->quota_validity_ns != 0 && !(u->flags & UPF_URR_LAPSED))
+		d = RTE_MIN(d, more->validity_from_ns + more->quota_validity_ns);
+	if (more->monitoring_unix_ms != 0 && !(u->flags & UPF_URR_MONITORED))
+		d = RTE_MIN(d,
+			    more->monitoring_unix_ms * AP_NS_PER_MS - a->charger->unix_offset_ns);
+	return d;
+}
+
+/* @return when the session has to be looked at without a packet; UINT64_MAX: never */
+static uint64_t
+deadline(const struct upf_accounts *a, uint64_t now_ns)
+{
+	uint64_t d = UINT64_MAX;
+
+	if (a->inactivity_ns != 0)
+		d = RTE_MAX(a->from_ns, (a->session->active_s + 1ULL) * AP_NS_PER_S) +
+		    a->inactivity_ns;
+	if (d <= now_ns)
+		d = now_ns + a->inactivity_ns; /* told; to see whether packets come again */
+	for (unsigned i = 0; i < a->nb_urrs; i++) {
+		const struct upf_urr *u = &a->urrs[i];
+
+		if (u->flags & UPF_URR_INACTIVE)
+			continue;
+		if (u->pending != 0)
+			d = RTE_MIN(d, now_ns + RETRY_NS);
+		if (u->period_ns != 0)
+			d = RTE_MIN(d, u->period_from_ns + u->period_ns);
+		if (u->flags & UPF_URR_STARTED)
+			d = RTE_MIN(d, u->active_ns + stop_ns(u));
+		if (u->more != NULL)
+			d = RTE_MIN(d, deadline_more(a, u));
+	}
+	return d;
+}
+
+static void
+arm(struct upf_accounts *a, uint64_t now_ns)
+{
+	uint64_t d = deadline(a, now_ns);
+
+	if (d != UINT64_MAX)
+		ap_timer_set(a->charger->wheel, &a->timer, d);
+	else if (ap_timer_armed(&a->timer))
+		ap_timer_cancel(a->charger->wheel, &a->timer);
+}
+
+void
+upf_urr_look(struct upf_accounts *a, uint64_t now_ns)
+{
+	bool exhausted = false;
+
+	upf_urr_fold(a, now_ns);
+	for (unsigned i = 0; i < a->nb_urrs; i++)
+		exhausted |= look_at(a, &a->urrs[i], now_ns);
+	if (exhausted)
+		close_lanes(a);
+	upf_urr_tell(a, now_ns);
+	hand_out(a);
+	arm(a, now_ns);
+}
+
+static void
+on_timer(struct ap_timer *t, uint64_t now_ns)
+{
+	struct upf_accounts *a = RTE_PTR_SUB(t, offsetof(struct upf_accounts, timer));
+
+	upf_urr_tell_inactivity(a, now_ns);
+	upf_urr_look(a, now_ns);
+}
+
+void
+upf_urr_event(struct upf_accounts *a, unsigned urr, uint64_t n, uint64_t now_ns)
+{
+	add_events(&a->urrs[urr], n);
+	upf_urr_look(a, now_ns);
+}
+
+void
+upf_urr_dropped(struct upf_accounts *a, unsigned lane, uint32_t bytes, uint64_t now_ns)
+{
+	const struct upf_pdr *pdr = &a->pdrs[lane];
+	bool due = false;
+
+	for (unsigned k = 0; k < pdr->nb_urrs; k++) {
+		struct upf_urr *u = &a->urrs[pdr->urrs[k]];
+
+		if (u->more == NULL || !(u->triggers & UPF_TRIGGER_DROTH))
+			continue;
+		u->more->dropped_packets++;
+		u->more->dropped_bytes += bytes;
+		due = true;
+	}
+	if (due)
+		upf_urr_look(a, now_ns);
+}
+
+/* Which lanes count for which URR, and where in the chain. */
+static void
+join(struct upf_accounts *a)
+{
+	for (unsigned i = 0; i < a->nb_pdrs; i++) {
+		struct upf_lane *lane = &a->session->lanes[i];
+		const struct upf_pdr *pdr = &a->pdrs[i];
+		unsigned active = 0, early = 0;
+
+		for (unsigned k = 0; k < pdr->nb_urrs; k++) {
+			struct upf_urr *u = &a->urrs[pdr->urrs[k]];
+
+			u->lanes[lane->flags & UPF_LANE_DOWN ? UPF_DL : UPF_UL]++;
+			active += !(u->flags & UPF_URR_INACTIVE);
+			early += (u->flags & (UPF_URR_BEFORE_QOS | UPF_URR_INACTIVE)) ==
+				 UPF_URR_BEFORE_QOS;
+		}
+		lane->flags &= ~(uint32_t)(UPF_LANE_URR | UPF_LANE_BEFORE_QOS);
+		if (active != 0)
+			lane->flags |= UPF_LANE_URR;
+		if (early != 0 && early == active && a->before == NULL)
+			lane->flags |= UPF_LANE_BEFORE_QOS;
+	}
+}
+
+static void
+go_on(struct upf_urr *u, const struct upf_urr *old, uint64_t now_ns)
+{
+	u->pending = old->pending & u->triggers;
+	u->usage = old->usage;
+	u->threshold = old->threshold;
+	u->quota = old->quota;
+	u->active_ns = old->active_ns;
+	u->running_ns = u->flags & UPF_URR_DURATION ? old->running_ns : 0;
+	u->period_from_ns = u->period_ns == old->period_ns ? old->period_from_ns : now_ns;
+	u->flags |= old->flags & (uint16_t)~UPF_URR_CONFIG_FLAGS;
+	if (u->more != NULL && old->more != NULL) {
+		u->more->before = old->more->before;
+		u->more->before_end_ns = old->more->before_end_ns;
+		u->more->dropped_packets = old->more->dropped_packets;
+		u->more->dropped_bytes = old->more->dropped_bytes;
+		u->more->validity_from_ns = old->more->validity_from_ns;
+		if (u->more->monitoring_unix_ms != old->more->monitoring_unix_ms)
+			u->flags &= (uint16_t)~UPF_URR_MONITORED;
+	} else {
+		u->flags &= (uint16_t) ~(UPF_URR_MONITORED | UPF_URR_HAS_PART);
+	}
+	if (u->generation == old->generation)
+		return;
+	memset(&u->threshold, 0, sizeof(u->threshold));
+	memset(&u->quota, 0, sizeof(u->quota));
+	u->flags &= (uint16_t) ~(UPF_URR_EXHAUSTED | UPF_URR_HELD | UPF_URR_LAPSED);
+	if (u->more != NULL)
+		u->more->validity_from_ns = now_ns;
+}
+
+static void
+begin(struct upf_urr *u, uint64_t now_ns)
+{
+	if (u->usage.start_ns == 0)
+		u->usage.start_ns = now_ns;
+	u->active_ns = u->period_from_ns = now_ns;
+	if ((u->flags & (UPF_URR_DURATION | UPF_URR_IMMEDIATE)) ==
+	    (UPF_URR_DURATION | UPF_URR_IMMEDIATE))
+		u->running_ns = now_ns;
+	if (u->more != NULL)
+		u->more->validity_from_ns = now_ns;
+}
+
+static struct upf_urr *
+find(const struct upf_accounts *a, uint32_t id)
+{
+	for (unsigned i = 0; a != NULL && i < a->nb_urrs; i++)
+		if (a->urrs[i].id == id)
+			return &a->urrs[i];
+	return NULL;
+}
+
+void
+upf_urr_start(struct upf_accounts *a, struct upf_charger *c, struct upf_accounts *old,
+	      uint64_t now_ns)
+{
+	a->charger = c;
+	a->timer.fire = on_timer;
+	a->from_ns = old != NULL && old->inactivity_ns != 0 ? old->from_ns : now_ns;
+	a->inactive_s = old != NULL ? old->inactive_s : 0;
+	for (unsigned i = 0; i < a->nb_urrs; i++) {
+		const struct upf_urr *from = find(old, a->urrs[i].id);
+
+		if (from != NULL)
+			go_on(&a->urrs[i], from, now_ns);
+		else
+			begin(&a->urrs[i], now_ns);
+	}
+	join(a);
+	close_lanes(a);
+	upf_urr_look(a, now_ns);
+}
+
+void
+upf_urr_leave(struct upf_accounts *a, uint64_t now_ns)
+{
+	upf_urr_fold(a, now_ns);
+	if (a->charger != NULL && ap_timer_armed(&a->timer))
+		ap_timer_cancel(a->charger->wheel, &a->timer);
+}
