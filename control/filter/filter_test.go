@@ -23,7 +23,7 @@ func TestFlowDescriptions(t *testing.T) {
 		"permit out tcp from 10.1.2.3/8 to any 0-65535": {Protocol: 6, Source: Side{Prefix: pfx("10.0.0.0/8")},
 			Destination: Side{Ports: []PortRange{{0, 65535}}}},
 		"  permit  out 0 from 0.0.0.0/0 to 2001:db8::1 ": {}, // two families
-		"permit out 255 from any to any": {Protocol: 255},
+		"permit out 255 from any to any":                 {Protocol: 255},
 	} {
 		got, err := Parse(text)
 		if strings.Contains(text, "0.0.0.0/0 to 2001") {

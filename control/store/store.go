@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Package store keeps sessions over a restart of the agent, in one bbolt file.
+//
+// Writes are gathered and committed together (group commit); what was asked for is called back
+// after the commit. The file is not synced: what a commit wrote outlives the process, killed or
+// not, because it is in the page cache. It need not outlive the machine, because the forwarding
+// units' sessions do not: a boot id that changed discards the store, and only that (or the loss
+// of the file) gives a new Recovery Time Stamp.
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+var (
+	bucketMeta     = []byte("meta")
+	bucketSessions = []byte("sessions")
+	bucketGone     = []byte("gone")
+	bucketPeers    = []byte("associations")
+	keyRecovery    = []byte("recovery")
+)
+
+// batchMax bounds a commit, and so how long the last of a burst waits.
+const batchMax = 4096
+
+// Options of Open.
+type Options struct {
+	Path string
+	// BootID of this run of the machine; "": /proc/sys/kernel/random/boot_id.
+	BootID string
+	Now    func() time.Time // nil: time.Now
+}
+
+// Store is safe for use by several goroutines.
+type Store struct {
+	db        *bolt.DB
+	recovery  time.Time
+	discarded bool
+
+	mu      sync.Mutex
+	waiting []write
+	closed  bool
+	kick    chan struct{}
+	done    chan struct{}
+
+	commits, writes uint64 // by the committer alone, read under mu
+}
+
+type write struct {
+	bucket, key, value []byte // value nil: delete
+	done               func(error)
+}
+
+// ErrClosed is what a write gets after Close.
+var ErrClosed = errors.New("store is closed")
+
+// Open opens or makes the store and starts its committer.
+func Open(o Options) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	boot, err := bootID(o.BootID)
+	if err != nil {
+		return nil, err
+	}
+	mark, err := readMark(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{kick: make(chan struct{}, 1), done: make(chan struct{})}
+	if s.db, err = openLocked(o.Path, mark.boot == boot); err != nil {
+		return nil, err
+	}
+	if err = s.prepare(o, boot, mark); err != nil {
+		s.db.Close()
+		return nil, err
+	}
+	go s.run()
+	return s, nil
+}
+
+// openLocked takes the lock of the file before it judges it, so that two agents cannot share it,
+// and empties one of an earlier boot without reading it: it was never synced.
+func openLocked(path string, keep bool) (*bolt.DB, error) {
+	if !keep {
+		lock, err := lockFile(path)
+		if err != nil {
+			return nil, err
+		}
+		err = lock.Truncate(0)
+		if cerr := lock.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return nil, fmt.Errorf("store %s: %w", path, err)
+		}
+	}
+	db, err := bolt.Open(path, 0o600, &bolt.Options{
+		Timeout: time.Second, NoSync: true, NoGrowSync: true, NoFreelistSync: true,
+		FreelistType: bolt.FreelistMapType, InitialMmapSize: 64 << 20,
+	})
+	if errors.Is(err, bolt.ErrTimeout) {
+		err = errors.New("in use by another agent")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %w", path, err)
+	}
+	return db, nil
+}
+
+// prepare makes the buckets and settles the Recovery Time Stamp.
+func (s *Store) prepare(o Options, boot string, mark mark) error {
+	return s.db.Update(func(tx *bolt.Tx) error {
+		for _, name := range [][]byte{bucketMeta, bucketSessions, bucketGone, bucketPeers} {
+			b, err := tx.CreateBucketIfNotExists(name)
+			if err != nil {
+				return err
+			}
+			b.FillPercent = 0.9
+		}
+		meta := tx.Bucket(bucketMeta)
+		if v := meta.Get(keyRecovery); len(v) == 8 {
+			s.recovery = time.Unix(int64(binary.BigEndian.Uint64(v)), 0)
+			return nil
+		}
+		// A clock that was set back must not give a peer the same stamp again.
+		at := max(o.Now().Unix(), mark.recovery+1)
+		s.recovery, s.discarded = time.Unix(at, 0), mark.boot != ""
+		if err := meta.Put(keyRecovery, binary.BigEndian.AppendUint64(nil, uint64(at))); err != nil {
+			return err
+		}
+		return writeMark(o.Path, boot, at)
+	})
+}
+
+// RecoveryTimeStamp changes only when what was stored is lost.
+func (s *Store) RecoveryTimeStamp() time.Time { return s.recovery }
+
+// Discarded says that Open found sessions of an earlier boot and dropped them.
+func (s *Store) Discarded() bool { return s.discarded }
+
+// Close commits what waits and closes the file.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	s.wake()
+	<-s.done
+	return s.db.Close()
+}
+
+// Statistics counts commits and the writes in them.
+func (s *Store) Statistics() (commits, writes uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.commits, s.writes
+}
+
+func seidKey(seid uint64) []byte { return binary.BigEndian.AppendUint64(nil, seid) }
+
+// Put stores a session's record. record must not change any more; done (may be nil) is called on
+// the committer's goroutine, in the order of the calls.
+func (s *Store) Put(seid uint64, record []byte, done func(error)) {
+	s.enqueue(write{bucketSessions, seidKey(seid), record, done})
+}
+
+// Delete removes a session's record. last, if not nil, is kept in its place for Gone.
+func (s *Store) Delete(seid uint64, last []byte, done func(error)) {
+	key := seidKey(seid)
+	if last == nil {
+		s.enqueue(write{bucketSessions, key, nil, done})
+		return
+	}
+	s.enqueue(write{bucketSessions, key, nil, nil}, write{bucketGone, key, last, done})
+}
+
+// Forget removes what Delete kept.
+func (s *Store) Forget(seid uint64) {
+	s.enqueue(write{bucketGone, seidKey(seid), nil, nil})
+}
+
+// PutPeer stores what is to be known of a peer; nil forgets it.
+func (s *Store) PutPeer(name string, state []byte, done func(error)) {
+	s.enqueue(write{bucketPeers, []byte(name), state, done})
+}
+
+// PutMeta stores a value under a name of the caller's.
+func (s *Store) PutMeta(name string, value []byte, done func(error)) {
+	s.enqueue(write{bucketMeta, []byte("x-" + name), value, done})
+}
+
+// Meta is what PutMeta stored; nil: nothing.
+func (s *Store) Meta(name string) []byte {
+	var v []byte
+	_ = s.db.View(func(tx *bolt.Tx) error {
+		v = append(v, tx.Bucket(bucketMeta).Get([]byte("x-"+name))...)
+		return nil
+	})
+	return v
+}
+
+// Flush returns after everything asked for before is committed.
+func (s *Store) Flush() error {
+	c := make(chan error, 1)
+	s.enqueue(write{done: func(err error) { c <- err }})
+	return <-c
+}
+
+func (s *Store) enqueue(w ...write) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		for _, one := range w {
+			one.call(ErrClosed)
+		}
+		return
+	}
+	s.waiting = append(s.waiting, w...)
+	s.mu.Unlock()
+	s.wake()
+}
+
+func (s *Store) wake() {
+	select {
+	case s.kick <- struct{}{}:
+	default:
+	}
+}
+
+func (w *write) call(err error) {
+	if w.done != nil {
+		w.done(err)
+	}
+}
+
+// run is the committer: whatever gathered while it committed is the next commit.
+func (s *Store) run() {
+	defer close(s.done)
+	for range s.kick {
+		for {
+			s.mu.Lock()
+			batch := s.waiting
+			if len(batch) > batchMax {
+				// Delete's two writes may part here: the record goes first, and it alone says
+				// whether the session is there.
+				batch, s.waiting = batch[:batchMax:batchMax], batch[batchMax:]
+			} else {
+				s.waiting = nil
+			}
+			closed := s.closed
+			s.mu.Unlock()
+			if len(batch) == 0 {
+				if closed {
+					return
+				}
+				break
+			}
+			err := s.commit(batch)
+			for i := range batch {
+				batch[i].call(err)
+			}
+		}
+	}
+}
+
+func (s *Store) commit(batch []write) error {
+	err := s.db.Update(func(tx *bolt.Tx) error {
+		for i := range batch {
+			w := &batch[i]
+			var err error
+			switch {
+			case w.bucket == nil:
+			case w.value == nil:
+				err = tx.Bucket(w.bucket).Delete(w.key)
+			default:
+				b := tx.Bucket(w.bucket)
+				b.FillPercent = 0.9 // keys rise
+				err = b.Put(w.key, w.value)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s.mu.Lock()
+	s.commits++
+	s.writes += uint64(len(batch))
+	s.mu.Unlock()
+	return err
+}
+
+// Sessions yields every record by rising SEID; Gone what Delete kept; Peers what PutPeer stored.
+// Octets are valid only during the call.
+func (s *Store) Sessions(yield func(seid uint64, record []byte) error) error {
+	return s.each(bucketSessions, func(k, v []byte) error { return yield(binary.BigEndian.Uint64(k), v) })
+}
+
+// Gone yields what Delete kept.
+func (s *Store) Gone(yield func(seid uint64, last []byte) error) error {
+	return s.each(bucketGone, func(k, v []byte) error { return yield(binary.BigEndian.Uint64(k), v) })
+}
+
+// Peers yields what PutPeer stored.
+func (s *Store) Peers(yield func(name string, state []byte) error) error {
+	return s.each(bucketPeers, func(k, v []byte) error { return yield(string(k), v) })
+}
+
+func (s *Store) each(bucket []byte, yield func(k, v []byte) error) error {
+	return s.db.View(func(tx *bolt.Tx) error { return tx.Bucket(bucket).ForEach(yield) })
+}
+
+// lockFile opens the file as bbolt locks it.
+func lockFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(f); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("store %s: in use by another agent", path)
+	}
+	return f, nil
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+func open(t *testing.T, path, boot string, unix int64) *Store {
+	t.Helper()
+	s, err := Open(Options{Path: path, BootID: boot, Now: func() time.Time { return time.Unix(unix, 0) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func count(t *testing.T, s *Store) int {
+	t.Helper()
+	n := 0
+	if err := s.Sessions(func(uint64, []byte) error { n++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestRecordsOutliveTheProcess(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := open(t, path, "a", 1000)
+	if s.Discarded() || s.RecoveryTimeStamp().Unix() != 1000 {
+		t.Fatal(s.Discarded(), s.RecoveryTimeStamp())
+	}
+	for i := range uint64(10) {
+		s.Put(i, []byte{byte(i)}, nil)
+	}
+	s.Delete(3, []byte("last"), nil)
+	s.Delete(4, nil, nil)
+	s.PutPeer("smf", []byte("up"), nil)
+	s.PutPeer("old", []byte("up"), nil)
+	s.PutPeer("old", nil, nil)
+	s.PutMeta("unit", []byte("7"), nil)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	s = open(t, path, "a", 2000)
+	if s.RecoveryTimeStamp().Unix() != 1000 {
+		t.Error("new stamp though nothing was lost", s.RecoveryTimeStamp())
+	}
+	if n := count(t, s); n != 8 {
+		t.Error(n, "records")
+	}
+	gone := 0
+	_ = s.Gone(func(seid uint64, last []byte) error {
+		gone++
+		if seid != 3 || string(last) != "last" {
+			t.Error(seid, last)
+		}
+		return nil
+	})
+	peers := 0
+	_ = s.Peers(func(name string, state []byte) error {
+		peers++
+		if name != "smf" || string(state) != "up" {
+			t.Error(name, state)
+		}
+		return nil
+	})
+	if gone != 1 || peers != 1 || string(s.Meta("unit")) != "7" || s.Meta("none") != nil {
+		t.Error(gone, peers, s.Meta("unit"))
+	}
+	s.Forget(3)
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.Gone(func(uint64, []byte) error { t.Error("not forgotten"); return nil })
+}
+
+func TestAnotherBootDiscards(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := open(t, path, "a", 1000)
+	s.Put(1, []byte("x"), nil)
+	s.Close()
+	// What a crash of the machine leaves is not even read.
+	if err := os.WriteFile(path, make([]byte, 100000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path, "b", 500) // the clock went back
+	if !s.Discarded() || count(t, s) != 0 {
+		t.Error("kept", count(t, s))
+	}
+	if s.RecoveryTimeStamp().Unix() != 1001 {
+		t.Error("stamp", s.RecoveryTimeStamp().Unix())
+	}
+	s.Close()
+	if s = open(t, path, "b", 5000); s.RecoveryTimeStamp().Unix() != 1001 || s.Discarded() {
+		t.Error("stamp moved", s.RecoveryTimeStamp())
+	}
+	s.Close()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if s = open(t, path, "b", 6000); s.RecoveryTimeStamp().Unix() != 6000 {
+		t.Error("the file was lost, the stamp stayed", s.RecoveryTimeStamp())
+	}
+}
+
+func TestOneAgentAtATime(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := open(t, path, "a", 1)
+	s.Put(1, []byte("x"), nil)
+	_ = s.Flush()
+	for _, boot := range []string{"a", "b"} {
+		if second, err := Open(Options{Path: path, BootID: boot}); err == nil {
+			second.Close()
+			t.Error("two agents share a store, boot", boot)
+		}
+	}
+	if count(t, s) != 1 {
+		t.Error("the second one spoiled the first one's")
+	}
+}
+
+func TestWritesShareCommits(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "s.db"), "a", 1)
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	var order []uint64
+	for i := range uint64(20000) {
+		wait.Add(1)
+		s.Put(i, make([]byte, 300), func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+			mu.Lock()
+			order = append(order, i)
+			mu.Unlock()
+			wait.Done()
+		})
+	}
+	wait.Wait()
+	for i, seid := range order {
+		if seid != uint64(i) {
+			t.Fatal("called back out of order at", i)
+		}
+	}
+	commits, writes := s.Statistics()
+	if writes != 20000 || commits > 5000 {
+		t.Error(commits, "commits of", writes)
+	}
+	s.Close()
+	s.Put(1, nil, func(err error) {
+		if !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+	})
+}
+
+// TestKilledWhileWriting kills a process that prints what it was called back for.
+func TestKilledWhileWriting(t *testing.T) {
+	if path := os.Getenv("STORE_TEST_CHILD"); path != "" {
+		child(path)
+		return
+	}
+	path := filepath.Join(t.TempDir(), "s.db")
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestKilledWhileWriting$")
+	cmd.Env = append(os.Environ(), "STORE_TEST_CHILD="+path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	last := -1
+	for i := 0; i < 3000; i++ {
+		var n int
+		if _, err := fmt.Fscanf(out, "%d\n", &n); err != nil {
+			t.Fatal(err)
+		}
+		last = n
+	}
+	_ = cmd.Process.Kill()
+	for {
+		var n int
+		if _, err := fmt.Fscanf(out, "%d\n", &n); err != nil {
+			break
+		}
+		last = n
+	}
+	_ = cmd.Wait()
+	s, err := Open(Options{Path: path, BootID: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	have := map[uint64]string{}
+	_ = s.Sessions(func(seid uint64, r []byte) error { have[seid] = string(r); return nil })
+	for i := 0; i <= last; i++ {
+		if have[uint64(i)] != strconv.Itoa(i) {
+			t.Fatalf("session %d of %d answered was lost", i, last)
+		}
+	}
+}
+
+func child(path string) {
+	s, err := Open(Options{Path: path, BootID: "a"})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	for i := range uint64(10000000) {
+		s.Put(i, []byte(strconv.Itoa(int(i))), func(error) { fmt.Printf("%d\n", i) })
+		if i%16 == 0 {
+			_ = s.Flush()
+		}
+	}
+}
