@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package dataplane
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"airpath/control/upfpb"
+)
+
+// Errors an operation ends with.
+var (
+	ErrDisconnected = errors.New("forwarding unit is not connected") // done or not: nobody knows
+	ErrTooLarge     = errors.New("session is larger than a message")
+	ErrClosed       = errors.New("client is closed")
+)
+
+// windowMax is how many Apply messages are under way: what comes while they are gathers.
+const windowMax = 8
+
+// Backoff of connecting.
+const (
+	backoffMin = 20 * time.Millisecond
+	backoffMax = time.Second
+)
+
+// Handler takes what a unit says. Its methods are called one at a time, on one goroutine, and
+// must not wait for this client.
+type Handler interface {
+	// Welcome begins a connection; what it returns is sent as Config. An error closes it.
+	Welcome(w *upfpb.Welcome) (*upfpb.Config, error)
+	// Connected follows when Config is accepted: operations pass from now on.
+	Connected()
+	// Disconnected follows Welcome when the connection is lost, after every operation under way
+	// has ended with ErrDisconnected.
+	Disconnected(err error)
+	Event(e *upfpb.Event)
+	Checkpoints(c []*upfpb.Checkpoint)
+}
+
+// Client serves one forwarding unit.
+type Client struct {
+	path    string
+	agent   string
+	handler Handler
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	cond    *sync.Cond // writer: something to send, room in the window, or the end
+	conn    *Conn      // nil: not connected, or not yet through Config
+	seq     uint64
+	ops     []waitingOp
+	others  []other
+	acked   uint64
+	ackSent uint64
+	pending map[uint64]pending
+	applies int // Apply messages under way
+	closed  bool
+	end     chan struct{}
+	done    chan struct{}
+}
+
+type waitingOp struct {
+	op   Op
+	done func(*upfpb.OpResult, error)
+}
+
+type other struct {
+	request *upfpb.Request
+	done    func(*upfpb.Reply, error)
+}
+
+// pending is a message under way: either operations or another request.
+type pending struct {
+	ops  []waitingOp
+	done func(*upfpb.Reply, error)
+}
+
+// New starts a client. agent is its name and version, for people.
+func New(path, agent string, handler Handler, log *slog.Logger) *Client {
+	c := &Client{
+		path: path, agent: agent, handler: handler, log: log,
+		pending: map[uint64]pending{}, end: make(chan struct{}), done: make(chan struct{}),
+	}
+	c.cond = sync.NewCond(&c.mu)
+	go c.run()
+	return c
+}
+
+// Close ends the client; operations end with ErrDisconnected or ErrClosed.
+func (c *Client) Close() {
+	c.mu.Lock()
+	if c.closed {
+		c.mu.Unlock()
+		return
+	}
+	c.closed = true
+	close(c.end)
+	if c.conn != nil {
+		c.conn.Close()
+	}
+	c.cond.Broadcast()
+	c.mu.Unlock()
+	<-c.done
+}
+
+// Apply asks for an operation. If it returns nil, done is called once, in the order of the calls,
+// on the client's goroutine.
+func (c *Client) Apply(op Op, done func(*upfpb.OpResult, error)) error {
+	if len(op) > MessageMax-64 {
+		return ErrTooLarge
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conn == nil {
+		return ErrDisconnected
+	}
+	c.ops = append(c.ops, waitingOp{op, done})
+	c.cond.Signal()
+	return nil
+}
+
+// List asks for sessions the unit has; done is called once, at once without a connection.
+func (c *Client) List(after uint64, limit uint32, done func(*upfpb.Sessions, error)) {
+	r := &upfpb.Request{Body: &upfpb.Request_List{List: &upfpb.List{After: after, Max: limit}}}
+	c.request(r, func(reply *upfpb.Reply, err error) {
+		if err == nil && reply.GetSessions() == nil {
+			err = fmt.Errorf("list: %s", replyError(reply))
+		}
+		if err != nil {
+			done(nil, err)
+			return
+		}
+		done(reply.GetSessions(), nil)
+	})
+}
+
+// Configure sends another Config.
+func (c *Client) Configure(config *upfpb.Config, done func(error)) {
+	r := &upfpb.Request{Body: &upfpb.Request_Config{Config: config}}
+	c.request(r, func(reply *upfpb.Reply, err error) {
+		if err == nil && reply.GetError() != "" {
+			err = errors.New(reply.GetError())
+		}
+		done(err)
+	})
+}
+
+func (c *Client) request(r *upfpb.Request, done func(*upfpb.Reply, error)) {
+	c.mu.Lock()
+	if c.conn == nil {
+		c.mu.Unlock()
+		done(nil, ErrDisconnected)
+		return
+	}
+	c.others = append(c.others, other{r, done})
+	c.cond.Signal()
+	c.mu.Unlock()
+}
+
+// Ack says that everything up to this event is safe.
+func (c *Client) Ack(event uint64) {
+	c.mu.Lock()
+	c.acked = max(c.acked, event)
+	c.cond.Signal()
+	c.mu.Unlock()
+}
+
+func replyError(r *upfpb.Reply) string {
+	if e := r.GetError(); e != "" {
+		return e
+	}
+	return "reply of another kind"
+}
+
+func (c *Client) run() {
+	defer close(c.done)
+	wait := backoffMin
+	for {
+		started, err := c.session()
+		if started {
+			wait = backoffMin
+		}
+		select {
+		case <-c.end:
+			return
+		default:
+		}
+		if started || wait == backoffMin {
+			c.log.Warn("forwarding unit", "socket", c.path, "error", err)
+		}
+		select {
+		case <-c.end:
+			return
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, backoffMax)
+	}
+}
+
+// session is one connection from beginning to end.
+func (c *Client) session() (started bool, err error) {
+	conn, err := Dial(c.path)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close()
+	stop := make(chan struct{})
+	defer close(stop)
+	go func() { // Close ends a greeting, too
+		select {
+		case <-c.end:
+			conn.Close()
+		case <-stop:
+		}
+	}()
+	if started, err = c.greet(conn); err != nil {
+		if started {
+			c.handler.Disconnected(err)
+		}
+		return started, err
+	}
+	c.mu.Lock()
+	c.conn = conn
+	c.acked, c.ackSent = 0, 0
+	c.mu.Unlock()
+	c.handler.Connected()
+	written := make(chan struct{})
+	go c.write(conn, written)
+	err = c.read(conn)
+	conn.Close()
+	c.drop(written)
+	c.handler.Disconnected(err)
+	return true, err
+}
+
+// greet does Hello and Config. Events may come between their replies.
+func (c *Client) greet(conn *Conn) (welcomed bool, err error) {
+	hello := &upfpb.Request{Seq: c.nextSeq(), Body: &upfpb.Request_Hello{Hello: &upfpb.Hello{Protocol: Protocol, Agent: c.agent}}}
+	reply, err := c.ask(conn, hello)
+	if err != nil {
+		return false, err
+	}
+	welcome := reply.GetWelcome()
+	if welcome == nil {
+		return false, fmt.Errorf("hello: %s", replyError(reply))
+	}
+	config, err := c.handler.Welcome(welcome)
+	if err != nil {
+		return true, err
+	}
+	reply, err = c.ask(conn, &upfpb.Request{Seq: c.nextSeq(), Body: &upfpb.Request_Config{Config: config}})
+	if err == nil && reply.GetError() != "" {
+		err = fmt.Errorf("config: %s", reply.GetError())
+	}
+	return true, err
+}
+
+func (c *Client) nextSeq() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seq++
+	return c.seq
+}
+
+func (c *Client) ask(conn *Conn, r *upfpb.Request) (*upfpb.Reply, error) {
+	if err := conn.SendMessage(r); err != nil {
+		return nil, err
+	}
+	for {
+		a, err := receive(conn)
+		if err != nil {
+			return nil, err
+		}
+		if reply := a.GetReply(); reply != nil {
+			if reply.GetSeq() != r.GetSeq() {
+				return nil, fmt.Errorf("reply to %d, not to %d", reply.GetSeq(), r.GetSeq())
+			}
+			return reply, nil
+		}
+		c.unasked(a)
+	}
+}
+
+func receive(conn *Conn) (*upfpb.Answer, error) {
+	b, err := conn.Receive()
+	if err != nil {
+		return nil, err
+	}
+	a := new(upfpb.Answer)
+	if err := proto.Unmarshal(b, a); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (c *Client) unasked(a *upfpb.Answer) {
+	switch body := a.GetBody().(type) {
+	case *upfpb.Answer_Event:
+		c.handler.Event(body.Event)
+	case *upfpb.Answer_Checkpoints:
+		c.handler.Checkpoints(body.Checkpoints.GetSessions())
+	}
+}
+
+// drop ends everything that was asked for on a lost connection.
+func (c *Client) drop(written <-chan struct{}) {
+	c.mu.Lock()
+	c.conn = nil
+	c.cond.Broadcast()
+	c.mu.Unlock()
+	<-written
+	c.mu.Lock()
+	lost, ops, others := c.pending, c.ops, c.others
+	c.pending, c.ops, c.others, c.applies = map[uint64]pending{}, nil, nil, 0
+	c.mu.Unlock()
+	for _, seq := range slices.Sorted(maps.Keys(lost)) {
+		p := lost[seq]
+		p.fail(ErrDisconnected)
+	}
+	pending{ops: ops}.fail(ErrDisconnected)
+	for _, o := range others {
+		o.done(nil, ErrDisconnected)
+	}
+}
+
+func (p pending) fail(err error) {
+	for _, w := range p.ops {
+		w.done(nil, err)
+	}
+	if p.done != nil {
+		p.done(nil, err)
+	}
+}
