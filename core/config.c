@@ -146,6 +146,7 @@ port_finish(const struct ap_config *cfg, struct ap_cfg_port *p, struct ap_error 
 	const char *need = p->preset < sizeof(needs) / sizeof(needs[0]) ? needs[p->preset] : NULL;
 	const char *has = NULL;
 
+	DEFAULT(p->queues, config_upf_queues(cfg, p->name));
 	DEFAULT(p->queues, 1);
 	DEFAULT(p->ring_size, 4096);
 	if (need)
@@ -196,7 +197,7 @@ lcores_finish(const struct ap_config *cfg, struct ap_error *err)
 static int
 names_unique(const struct ap_config *cfg, struct ap_error *err)
 {
-	const char *seen[64 + 48];
+	const char *seen[4 * 16];
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < cfg->ports_count; i++)
@@ -210,6 +211,8 @@ names_unique(const struct ap_config *cfg, struct ap_error *err)
 		seen[n++] = cfg->phy[i].name;
 	for (unsigned i = 0; i < cfg->gen_count; i++)
 		seen[n++] = cfg->gen[i].name;
+	for (unsigned i = 0; i < cfg->upf_count; i++)
+		seen[n++] = cfg->upf[i].name;
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned j = 0; j < i; j++)
 			if (strcmp(seen[i], seen[j]) == 0)
@@ -244,6 +247,9 @@ config_finish(struct ap_config *cfg, struct ap_error *err)
 			return -EINVAL;
 	for (unsigned i = 0; i < cfg->gen_count; i++)
 		if (gen_finish(cfg, &cfg->gen[i], err) < 0)
+			return -EINVAL;
+	for (unsigned i = 0; i < cfg->upf_count; i++)
+		if (config_upf_finish(cfg, &cfg->upf[i], err) < 0)
 			return -EINVAL;
 	if (ap_config_join(cfg, err) < 0 || lcores_finish(cfg, err) < 0)
 		return -EINVAL;

@@ -86,7 +86,7 @@ struct ap_cfg_port {
 	bool server;      /**< memif: this end owns the socket */
 	bool proxy_neigh; /**< answer ARP and neighbour solicitations for every address */
 	enum ap_cfg_framing framing;
-	uint32_t queues;    /**< default 1 */
+	uint32_t queues;    /**< default 1; for a upf as many as it has workers or dispatchers */
 	uint32_t ring_size; /**< ring: descriptors a direction, default 4096 */
 	uint32_t tx_hold;   /**< packets that wait when the device takes no more, up to 1048576;
 			       default 8192 for the user_port of a ue, else 0 */
@@ -258,6 +258,81 @@ struct ap_cfg_gen {
 	uint64_t seed;    /**< default 1 */
 };
 
+/** Where outbound packets longer than an interface's MTU go. */
+enum ap_cfg_oversize {
+	AP_OVERSIZE_FRAGMENT = 0, /**< fragmented, where IPv4 allows or the outer header is ours */
+	AP_OVERSIZE_TOO_BIG,      /**< dropped, and the sender told (ICMP) */
+};
+
+enum ap_cfg_steering {
+	AP_STEERING_RSS = 0,  /**< the port spreads by a symmetric hash, of the inner header where
+			       * it can */
+	AP_STEERING_TEID,     /**< flow rules of the port on bits of the TEID */
+	AP_STEERING_SOFTWARE, /**< dispatcher lcores receive and hand to workers */
+};
+
+/** Source and Destination Interface, numbers of TS 29.244 §8.2.2. */
+enum ap_cfg_upf_side {
+	AP_UPF_ACCESS = 0,
+	AP_UPF_CORE,
+	AP_UPF_SGI_N6_LAN,
+	AP_UPF_CP_FUNCTION,
+	AP_UPF_LI_FUNCTION,
+};
+
+/** Where a UPF meets a network; several share a port by VLAN. */
+struct ap_cfg_upf_interface {
+	char *name;
+	char *port;
+	uint32_t vlan;               /**< 0: untagged */
+	enum ap_cfg_upf_side *types; /**< default: all but cp_function and li_function */
+	unsigned types_count;
+	char **network_instances; /**< default: any */
+	unsigned network_instances_count;
+	char **addresses; /**< `address/bits` */
+	unsigned addresses_count;
+	char **gateways; /**< default routes, at most one a family */
+	unsigned gateways_count;
+	uint32_t mtu; /**< B of IP, default 1500 */
+};
+
+struct ap_cfg_upf_route {
+	char *interface;
+	char *prefix; /**< `address/bits` */
+	char *via;    /**< next hop; default: on the link */
+};
+
+/** A link address that is not to be asked for. */
+struct ap_cfg_upf_neighbour {
+	char *interface;
+	char *address;
+	char *mac;
+};
+
+struct ap_cfg_upf {
+	char *name;
+	char *socket;     /**< UNIX SOCK_SEQPACKET the agent connects to */
+	uint32_t workers; /**< default 1; each serves one queue of every port */
+	enum ap_cfg_steering steering;
+	uint32_t dispatchers;    /**< with steering software, default 1 */
+	uint32_t sessions;       /**< most at once, default 1048576 */
+	uint32_t burst_bytes;    /**< of an MBR without one, 0: what 100 ms of the rate are */
+	uint32_t buffer_packets; /**< buffered for UEs that are paged, by all workers together,
+				    default 16384 */
+	uint32_t buffer_session_packets; /**< ... for one session without a BAR's count, default 64
+					  */
+	uint32_t reassembly_packets;     /**< fragmented ones at once, each worker, default 1024 */
+	uint32_t reassembly_ms;          /**< default 1000 */
+	uint32_t error_indications_s;    /**< sent a second by each worker at most, default 100 */
+	enum ap_cfg_oversize oversize;
+	struct ap_cfg_upf_interface *interfaces;
+	unsigned interfaces_count;
+	struct ap_cfg_upf_route *routes;
+	unsigned routes_count;
+	struct ap_cfg_upf_neighbour *neighbours;
+	unsigned neighbours_count;
+};
+
 struct ap_cfg_lcore {
 	char *name; /**< thread name, up to 15 characters */
 	uint32_t cpu;
@@ -289,6 +364,8 @@ struct ap_config {
 	unsigned phy_count;
 	struct ap_cfg_gen *gen;
 	unsigned gen_count;
+	struct ap_cfg_upf *upf;
+	unsigned upf_count;
 	struct ap_cfg_lcore *lcores;
 	unsigned lcores_count;
 	struct ap_cfg_place *place;
@@ -315,6 +392,15 @@ void ap_config_free(struct ap_config *cfg);
 
 /** Reads a key. @return 0, or -EINVAL when `hex` is not 32 hexadecimal digits. */
 int ap_config_key(const char *hex, uint8_t key[AP_CFG_KEY_LEN]);
+
+/**
+ * Reads `address/bits`, or an address alone, which has all bits.
+ * @return octets of the address, 4 or 16, or -EINVAL
+ */
+int ap_config_prefix(const char *text, uint8_t address[16], uint8_t *bits);
+
+/** Reads `xx:xx:xx:xx:xx:xx`. @return 0 or -EINVAL. */
+int ap_config_mac(const char *text, uint8_t mac[6]);
 
 /** @return the port called `name`, or NULL. */
 const struct ap_cfg_port *ap_config_port(const struct ap_config *cfg, const char *name);

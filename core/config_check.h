@@ -27,6 +27,12 @@ power_of_2(uint32_t x)
 /** Fills in defaults and checks one ue. @return 0 or -EINVAL with `err` filled. */
 int config_ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *err);
 
+/** The same for a upf. */
+int config_upf_finish(const struct ap_config *cfg, struct ap_cfg_upf *upf, struct ap_error *err);
+
+/** @return queues that upfs want of a port unless the deployment says, 0: it is of no upf. */
+uint32_t config_upf_queues(const struct ap_config *cfg, const char *port);
+
 /** The same for the HARQ settings of a ue or a phy. */
 int config_harq_finish(const struct ap_config *cfg, const char *role, const char *name,
 		       struct ap_cfg_harq *h, struct ap_error *err);

@@ -35,6 +35,25 @@ static const cyaml_strval_t governors[] = {
 	{"yield", AP_GOVERNOR_YIELD},
 };
 
+static const cyaml_strval_t steerings[] = {
+	{"rss", AP_STEERING_RSS},
+	{"teid", AP_STEERING_TEID},
+	{"software", AP_STEERING_SOFTWARE},
+};
+static const cyaml_strval_t oversizes[] = {
+	{"fragment", AP_OVERSIZE_FRAGMENT},
+	{"too_big", AP_OVERSIZE_TOO_BIG},
+};
+static const cyaml_strval_t upf_sides[] = {
+	{"access", AP_UPF_ACCESS},           {"core", AP_UPF_CORE},
+	{"sgi_n6_lan", AP_UPF_SGI_N6_LAN},   {"cp_function", AP_UPF_CP_FUNCTION},
+	{"li_function", AP_UPF_LI_FUNCTION},
+};
+
+static const cyaml_schema_value_t string_value = {
+	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, 128)};
+static const cyaml_schema_value_t upf_side_value = {CYAML_VALUE_ENUM(
+	CYAML_FLAG_STRICT, enum ap_cfg_upf_side, upf_sides, CYAML_ARRAY_LEN(upf_sides))};
 static const cyaml_schema_value_t u8_value = {CYAML_VALUE_UINT(CYAML_FLAG_DEFAULT, uint8_t)};
 static const cyaml_schema_value_t u32_value = {CYAML_VALUE_UINT(CYAML_FLAG_DEFAULT, uint32_t)};
 
@@ -230,6 +249,63 @@ static const cyaml_schema_field_t gen_fields[] = {
 static const cyaml_schema_value_t gen_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_gen, gen_fields)};
 
+static const cyaml_schema_field_t upf_interface_fields[] = {
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_upf_interface, name, 1, 40),
+	CYAML_FIELD_STRING_PTR("port", NEED, struct ap_cfg_upf_interface, port, 1, 40),
+	CYAML_FIELD_UINT("vlan", OPT, struct ap_cfg_upf_interface, vlan),
+	CYAML_FIELD_SEQUENCE("types", PTR, struct ap_cfg_upf_interface, types, &upf_side_value, 0,
+			     8),
+	CYAML_FIELD_SEQUENCE("network_instances", PTR, struct ap_cfg_upf_interface,
+			     network_instances, &string_value, 0, 16),
+	CYAML_FIELD_SEQUENCE("addresses", PTR, struct ap_cfg_upf_interface, addresses,
+			     &string_value, 0, 8),
+	CYAML_FIELD_SEQUENCE("gateways", PTR, struct ap_cfg_upf_interface, gateways, &string_value,
+			     0, 2),
+	CYAML_FIELD_UINT("mtu", OPT, struct ap_cfg_upf_interface, mtu),
+	CYAML_FIELD_END};
+static const cyaml_schema_value_t upf_interface_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_upf_interface, upf_interface_fields)};
+
+static const cyaml_schema_field_t upf_route_fields[] = {
+	CYAML_FIELD_STRING_PTR("interface", NEED, struct ap_cfg_upf_route, interface, 1, 40),
+	CYAML_FIELD_STRING_PTR("prefix", NEED, struct ap_cfg_upf_route, prefix, 1, 64),
+	CYAML_FIELD_STRING_PTR("via", PTR, struct ap_cfg_upf_route, via, 1, 64), CYAML_FIELD_END};
+static const cyaml_schema_value_t upf_route_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_upf_route, upf_route_fields)};
+
+static const cyaml_schema_field_t upf_neighbour_fields[] = {
+	CYAML_FIELD_STRING_PTR("interface", NEED, struct ap_cfg_upf_neighbour, interface, 1, 40),
+	CYAML_FIELD_STRING_PTR("address", NEED, struct ap_cfg_upf_neighbour, address, 1, 64),
+	CYAML_FIELD_STRING_PTR("mac", NEED, struct ap_cfg_upf_neighbour, mac, 1, 32),
+	CYAML_FIELD_END};
+static const cyaml_schema_value_t upf_neighbour_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_upf_neighbour, upf_neighbour_fields)};
+
+static const cyaml_schema_field_t upf_fields[] = {
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_upf, name, 1, 16),
+	CYAML_FIELD_STRING_PTR("socket", NEED, struct ap_cfg_upf, socket, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_UINT("workers", OPT, struct ap_cfg_upf, workers),
+	CYAML_FIELD_ENUM("steering", OPT | CYAML_FLAG_STRICT, struct ap_cfg_upf, steering,
+			 steerings, CYAML_ARRAY_LEN(steerings)),
+	CYAML_FIELD_UINT("dispatchers", OPT, struct ap_cfg_upf, dispatchers),
+	CYAML_FIELD_UINT("sessions", OPT, struct ap_cfg_upf, sessions),
+	CYAML_FIELD_UINT("burst_bytes", OPT, struct ap_cfg_upf, burst_bytes),
+	CYAML_FIELD_UINT("buffer_packets", OPT, struct ap_cfg_upf, buffer_packets),
+	CYAML_FIELD_UINT("buffer_session_packets", OPT, struct ap_cfg_upf, buffer_session_packets),
+	CYAML_FIELD_UINT("reassembly_packets", OPT, struct ap_cfg_upf, reassembly_packets),
+	CYAML_FIELD_UINT("reassembly_ms", OPT, struct ap_cfg_upf, reassembly_ms),
+	CYAML_FIELD_UINT("error_indications_s", OPT, struct ap_cfg_upf, error_indications_s),
+	CYAML_FIELD_ENUM("oversize", OPT | CYAML_FLAG_STRICT, struct ap_cfg_upf, oversize,
+			 oversizes, CYAML_ARRAY_LEN(oversizes)),
+	CYAML_FIELD_SEQUENCE("interfaces", NEED, struct ap_cfg_upf, interfaces,
+			     &upf_interface_value, 1, 16),
+	CYAML_FIELD_SEQUENCE("routes", PTR, struct ap_cfg_upf, routes, &upf_route_value, 0, 256),
+	CYAML_FIELD_SEQUENCE("neighbours", PTR, struct ap_cfg_upf, neighbours, &upf_neighbour_value,
+			     0, 1024),
+	CYAML_FIELD_END};
+static const cyaml_schema_value_t upf_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_upf, upf_fields)};
+
 static const cyaml_schema_field_t lcore_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_lcore, name, 1, 40),
 	CYAML_FIELD_UINT("cpu", CYAML_FLAG_DEFAULT, struct ap_cfg_lcore, cpu),
@@ -263,6 +339,7 @@ static const cyaml_schema_field_t config_fields[] = {
 	CYAML_FIELD_SEQUENCE("ue", PTR, struct ap_config, ue, &ue_value, 0, 16),
 	CYAML_FIELD_SEQUENCE("phy", PTR, struct ap_config, phy, &phy_value, 0, 16),
 	CYAML_FIELD_SEQUENCE("gen", PTR, struct ap_config, gen, &gen_value, 0, 16),
+	CYAML_FIELD_SEQUENCE("upf", PTR, struct ap_config, upf, &upf_value, 0, 16),
 	CYAML_FIELD_SEQUENCE("lcores", NEED, struct ap_config, lcores, &lcore_value, 1, 128),
 	CYAML_FIELD_SEQUENCE("place", NEED, struct ap_config, place, &place_value, 1, 512),
 	CYAML_FIELD_END};

@@ -31,7 +31,7 @@
 #include "core/wheel.h"
 
 #define AP_NAME_LEN 48 /**< instance name, `role.node`, with terminator */
-#define AP_EDGES_MAX 16
+#define AP_EDGES_MAX 32
 #define AP_DROPS_MAX 24
 #define AP_BURST 64         /**< what a source takes at once unless it says otherwise */
 #define AP_STREAM_MAX 32768 /**< objects a stream is grown to before the walk starts */
@@ -58,7 +58,7 @@ struct ap_node_type {
 	 * Edges, 1 << index, that only packets of the node's own making take, now and then: sources
 	 * need no credit for their cuts.
 	 */
-	uint16_t rare_edges;
+	uint32_t rare_edges;
 
 	/** Most packets one input packet can become; sizes the credit of cuts downstream. 0
 	 * means 1. */

@@ -93,9 +93,21 @@ ap_plan_add(struct ap_plan *p, const char *role, const char *node, const char *t
 	return add_named(p, name, type, index, err);
 }
 
+/** Two roles cannot share a port, nor two nodes of one role a queue. */
+static bool
+is_taken(const struct ap_plan_node *n, const struct ap_cfg_port *port, const char *role,
+	 const char *type, uint32_t queue)
+{
+	size_t len = strlen(role);
+
+	if (n->port != port || strcmp(n->type->name, type) != 0)
+		return false;
+	return n->index == queue || strncmp(n->name, role, len) != 0 || n->name[len] != '.';
+}
+
 struct ap_plan_node *
-ap_plan_add_port(struct ap_plan *p, const char *role, const char *node, const char *type,
-		 const char *port, struct ap_error *err)
+ap_plan_add_queue(struct ap_plan *p, const char *role, const char *node, const char *type,
+		  const char *port, uint32_t queue, struct ap_error *err)
 {
 	const struct ap_cfg_port *cfg = ap_config_port(p->cfg, port);
 	struct ap_plan_node *n;
@@ -106,15 +118,22 @@ ap_plan_add_port(struct ap_plan *p, const char *role, const char *node, const ch
 		return NULL;
 	}
 	for (unsigned i = 0; i < p->nb_nodes; i++)
-		if (p->nodes[i]->port == cfg && strcmp(p->nodes[i]->type->name, type) == 0) {
+		if (is_taken(p->nodes[i], cfg, role, type, queue)) {
 			ap_error_set(err, "%s: port %s has two owners: %s and %s.%s", p->cfg->path,
 				     port, p->nodes[i]->name, role, node);
 			return NULL;
 		}
-	n = ap_plan_add(p, role, node, type, 0, err);
+	n = ap_plan_add(p, role, node, type, queue, err);
 	if (n)
 		n->port = cfg;
 	return n;
+}
+
+struct ap_plan_node *
+ap_plan_add_port(struct ap_plan *p, const char *role, const char *node, const char *type,
+		 const char *port, struct ap_error *err)
+{
+	return ap_plan_add_queue(p, role, node, type, port, 0, err);
 }
 
 void
@@ -285,7 +304,8 @@ plan_roles(struct ap_plan *p, struct ap_error *err)
 			if (t->plan(p, i, err) < 0)
 				return -EINVAL;
 	if (p->nb_nodes == 0)
-		return ap_error_set(err, "%s: there is no role: add ue, phy or gen", p->cfg->path);
+		return ap_error_set(err, "%s: there is no role: add ue, phy, gen or upf",
+				    p->cfg->path);
 	return 0;
 }
 

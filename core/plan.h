@@ -101,6 +101,14 @@ struct ap_plan_node *ap_plan_add(struct ap_plan *p, const char *role, const char
 struct ap_plan_node *ap_plan_add_port(struct ap_plan *p, const char *role, const char *node,
 				      const char *type, const char *port, struct ap_error *err);
 
+/**
+ * The same for one of several nodes of a role that work on queues of a port. With fewer port_rx
+ * nodes than queues, node q of n takes queues q, q + n, ...
+ */
+struct ap_plan_node *ap_plan_add_queue(struct ap_plan *p, const char *role, const char *node,
+				       const char *type, const char *port, uint32_t queue,
+				       struct ap_error *err);
+
 /** Joins edge `edge` of `from` to `to`. */
 void ap_plan_link(struct ap_plan_node *from, uint8_t edge, struct ap_plan_node *to);
 

@@ -24,7 +24,7 @@
 
 #define AP_PORT_BURST_MAX 256
 #define AP_PORT_RING_SIZE 4096 /**< descriptors of a ring port unless the configuration says */
-#define AP_PORT_QUEUES_MAX 16
+#define AP_PORT_QUEUES_MAX 32
 
 struct ap_port_cfg {
 	const struct ap_cfg_port *conf; /**< kept by reference until the port is closed */

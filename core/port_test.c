@@ -159,8 +159,8 @@ test_open_errors(void **state)
 	conf.mtu = 10;
 	assert_open_fails(conf, pool, "mtu 10 must be");
 	conf = null;
-	conf.queues = 17;
-	assert_open_fails(conf, pool, "17 queues, at most 16");
+	conf.queues = 33;
+	assert_open_fails(conf, pool, "33 queues, at most 32");
 	conf = null;
 	conf.mac = "01:00:00:00:00:01";
 	assert_open_fails(conf, pool, "no unicast Ethernet address");

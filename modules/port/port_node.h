@@ -8,7 +8,9 @@
 #include "core/hist.h"
 #include "core/node.h"
 
-/** port_rx: arg is the struct ap_port, index the RX queue; the only one of a port polls them all.
+/**
+ * port_rx: arg is the struct ap_port, index the RX queue. Where a port has more queues than port_rx
+ * nodes, node q of n takes turns at queues q, q + n, ...
  */
 enum port_rx_edge {
 	PORT_RX_OUT,

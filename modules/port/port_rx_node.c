@@ -207,8 +207,11 @@ port_rx_process(struct rte_graph *graph, struct rte_node *node, void **objs, uin
 	(void)objs;
 	if (want == 0)
 		return 0;
-	if (p->rx_nodes == 1 && p->queues > 1)
-		s->queue = queue + 1 == p->queues ? 0 : queue + 1;
+	if (p->rx_nodes < p->queues) {
+		queue = (uint16_t)(queue + p->rx_nodes);
+		s->queue = queue < p->queues ? queue : (uint16_t)n->index;
+		queue = s->queue;
+	}
 	nb = p->framing == AP_FRAMING_ETHERNET ? rx_ethernet(n, p, queue, want)
 					       : rx_whole(n, p, queue, want);
 	if (nb > 0)

@@ -20,6 +20,7 @@ enum upf_report_kind {
 	UPF_REPORT_DOWNLINK,   /**< `downlink` */
 	UPF_REPORT_INACTIVITY, /**< of the session: nothing more to say */
 	UPF_REPORT_ERROR,      /**< `error`: an Error Indication came for one of its FARs */
+	UPF_REPORT_PATH,       /**< `path`: a GTP-U path failed or came back; id is 0 */
 };
 
 /** A URR's usage, message Usage of the proto. Index of arrays: enum upf_direction. */
@@ -48,6 +49,13 @@ struct upf_error_report {
 	uint32_t teid;    /**< of the peer */
 };
 
+struct upf_path_report {
+	uint8_t ip[16];
+	uint8_t octets;    /**< of ip, 4 or 16 */
+	uint8_t interface; /**< 1.. */
+	bool up;
+};
+
 struct upf_report {
 	uint64_t id;  /**< of the session */
 	uint8_t kind; /**< enum upf_report_kind */
@@ -56,6 +64,7 @@ struct upf_report {
 		struct upf_usage_report usage;
 		struct upf_downlink_report downlink;
 		struct upf_error_report error;
+		struct upf_path_report path;
 	};
 };
 _Static_assert(sizeof(struct upf_report) % 4 == 0, "element of an rte_ring");

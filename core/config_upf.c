@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Defaults and checks of a upf: workers, interfaces, addresses, routes. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "core/config_check.h"
+
+#define WORKERS_MAX 32
+
+int
+ap_config_prefix(const char *text, uint8_t address[16], uint8_t *bits)
+{
+	char host[INET6_ADDRSTRLEN], *end;
+	const char *slash = strchr(text, '/');
+	size_t len = slash ? (size_t)(slash - text) : strlen(text);
+	unsigned long n;
+	int octets;
+
+	if (len >= sizeof(host))
+		return -EINVAL;
+	memcpy(host, text, len);
+	host[len] = '\0';
+	if (inet_pton(AF_INET, host, address) == 1)
+		octets = 4;
+	else if (inet_pton(AF_INET6, host, address) == 1)
+		octets = 16;
+	else
+		return -EINVAL;
+	n = (unsigned long)octets * 8;
+	if (slash) {
+		if (slash[1] < '0' || slash[1] > '9')
+			return -EINVAL;
+		n = strtoul(slash + 1, &end, 10);
+		if (*end != '\0' || n > (unsigned long)octets * 8)
+			return -EINVAL;
+	}
+	*bits = (uint8_t)n;
+	return octets;
+}
+
+int
+ap_config_mac(const char *text, uint8_t mac[6])
+{
+	char more;
+
+	return sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%c", &mac[0], &mac[1], &mac[2],
+		      &mac[3], &mac[4], &mac[5], &more) == 6
+		       ? 0
+		       : -EINVAL;
+}
+
+#define AT "%s: upf %s: interface %s: "
+#define WHERE cfg->path, upf->name, i->name
+
+static int
+gateways_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
+		const struct ap_cfg_upf_interface *i, struct ap_error *err)
+{
+	uint8_t address[16], bits;
+	int octets, first = 0;
+
+	for (unsigned g = 0; g < i->gateways_count; g++) {
+		octets = ap_config_prefix(i->gateways[g], address, &bits);
+		if (octets < 0 || bits != octets * 8)
+			BAD(AT "gateways[%u]: '%s' is not an address", WHERE, g, i->gateways[g]);
+		if (octets == first)
+			BAD(AT "gateways: two of one family, there can be one", WHERE);
+		first = octets;
+	}
+	return 0;
+}
+
+static int
+interface_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
+		 struct ap_cfg_upf_interface *i, struct ap_error *err)
+{
+	const struct ap_cfg_port *port = ap_config_port(cfg, i->port);
+	uint8_t address[16], bits;
+
+	DEFAULT(i->mtu, 1500);
+	if (port == NULL)
+		BAD(AT "there is no port '%s'", WHERE, i->port);
+	if (port->framing != AP_FRAMING_RAW)
+		BAD(AT "port %s: framing must be raw", WHERE, i->port);
+	if (i->vlan > 4094)
+		BAD(AT "vlan %u must be 1..4094, or 0 for untagged frames", WHERE, i->vlan);
+	if (i->mtu < 576 || i->mtu > 9600)
+		BAD(AT "mtu %u must be 576..9600", WHERE, i->mtu);
+	if (port->mtu && i->mtu > port->mtu)
+		BAD(AT "mtu %u, but port %s has %u", WHERE, i->mtu, i->port, port->mtu);
+	if (i->addresses_count == 0)
+		BAD(AT "addresses: at least one is needed", WHERE);
+	for (unsigned a = 0; a < i->addresses_count; a++)
+		if (ap_config_prefix(i->addresses[a], address, &bits) < 0)
+			BAD(AT "addresses[%u]: '%s' is not address/bits", WHERE, a,
+			    i->addresses[a]);
+	return gateways_finish(cfg, upf, i, err);
+}
+
+static int
+interfaces_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct ap_error *err)
+{
+	for (unsigned a = 0; a < upf->interfaces_count; a++) {
+		struct ap_cfg_upf_interface *i = &upf->interfaces[a];
+
+		if (interface_finish(cfg, upf, i, err) < 0)
+			return -EINVAL;
+		for (unsigned b = 0; b < a; b++) {
+			if (strcmp(upf->interfaces[b].name, i->name) == 0)
+				BAD("%s: upf %s: two interfaces are called '%s'", cfg->path,
+				    upf->name, i->name);
+			if (strcmp(upf->interfaces[b].port, i->port) == 0 &&
+			    upf->interfaces[b].vlan == i->vlan)
+				BAD(AT "port %s with vlan %u belongs to interface %s already",
+				    WHERE, i->port, i->vlan, upf->interfaces[b].name);
+		}
+	}
+	return 0;
+}
+
+static bool
+has_interface(const struct ap_cfg_upf *upf, const char *name)
+{
+	for (unsigned i = 0; i < upf->interfaces_count; i++)
+		if (strcmp(upf->interfaces[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static int
+routes_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct ap_error *err)
+{
+	uint8_t address[16], bits;
+
+	for (unsigned r = 0; r < upf->routes_count; r++) {
+		const struct ap_cfg_upf_route *route = &upf->routes[r];
+		int octets = ap_config_prefix(route->prefix, address, &bits);
+
+		if (!has_interface(upf, route->interface))
+			BAD("%s: upf %s: routes[%u]: there is no interface '%s'", cfg->path,
+			    upf->name, r, route->interface);
+		if (octets < 0)
+			BAD("%s: upf %s: routes[%u]: prefix '%s' is not address/bits", cfg->path,
+			    upf->name, r, route->prefix);
+		if (route->via &&
+		    (ap_config_prefix(route->via, address, &bits) != octets || bits != octets * 8))
+			BAD("%s: upf %s: routes[%u]: via '%s' is not an address of the prefix's "
+			    "family",
+			    cfg->path, upf->name, r, route->via);
+	}
+	return 0;
+}
+
+static int
+neighbours_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct ap_error *err)
+{
+	uint8_t address[16], mac[6], bits;
+
+	for (unsigned i = 0; i < upf->neighbours_count; i++) {
+		const struct ap_cfg_upf_neighbour *n = &upf->neighbours[i];
+		int octets = ap_config_prefix(n->address, address, &bits);
+
+		if (!has_interface(upf, n->interface))
+			BAD("%s: upf %s: neighbours[%u]: there is no interface '%s'", cfg->path,
+			    upf->name, i, n->interface);
+		if (octets < 0 || bits != octets * 8)
+			BAD("%s: upf %s: neighbours[%u]: '%s' is not an address", cfg->path,
+			    upf->name, i, n->address);
+		if (ap_config_mac(n->mac, mac) < 0 || mac[0] & 1)
+			BAD("%s: upf %s: neighbours[%u]: mac '%s' is no unicast Ethernet address",
+			    cfg->path, upf->name, i, n->mac);
+	}
+	return 0;
+}
+
+static uint32_t
+queues_wanted(const struct ap_cfg_upf *upf)
+{
+	uint32_t workers = upf->workers ? upf->workers : 1;
+	uint32_t dispatchers = upf->dispatchers ? upf->dispatchers : 1;
+
+	if (upf->steering != AP_STEERING_SOFTWARE)
+		return workers;
+	return workers > dispatchers ? workers : dispatchers;
+}
+
+uint32_t
+config_upf_queues(const struct ap_config *cfg, const char *port)
+{
+	for (unsigned u = 0; u < cfg->upf_count; u++)
+		for (unsigned i = 0; i < cfg->upf[u].interfaces_count; i++)
+			if (strcmp(cfg->upf[u].interfaces[i].port, port) == 0)
+				return queues_wanted(&cfg->upf[u]);
+	return 0;
+}
+
+/** Every worker sends on a queue of its own. */
+static int
+queues_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct ap_error *err)
+{
+	for (unsigned i = 0; i < upf->interfaces_count; i++) {
+		const struct ap_cfg_port *port = ap_config_port(cfg, upf->interfaces[i].port);
+
+		if (port->queues < queues_wanted(upf))
+			BAD("%s: upf %s: port %s: queues %u, but each worker and each dispatcher "
+			    "needs one: %u",
+			    cfg->path, upf->name, port->name, port->queues, queues_wanted(upf));
+	}
+	return 0;
+}
+
+int
+config_upf_finish(const struct ap_config *cfg, struct ap_cfg_upf *upf, struct ap_error *err)
+{
+	DEFAULT(upf->workers, 1);
+	DEFAULT(upf->sessions, 1U << 20);
+	DEFAULT(upf->buffer_packets, 16384);
+	DEFAULT(upf->buffer_session_packets, 64);
+	DEFAULT(upf->reassembly_packets, 1024);
+	DEFAULT(upf->reassembly_ms, 1000);
+	DEFAULT(upf->error_indications_s, 100);
+	if (strlen(upf->socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		BAD("%s: upf %s: socket: a path has at most %zu characters", cfg->path, upf->name,
+		    sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
+	if (upf->workers > WORKERS_MAX)
+		BAD("%s: upf %s: workers %u must be 1..%d", cfg->path, upf->name, upf->workers,
+		    WORKERS_MAX);
+	if (upf->dispatchers && upf->steering != AP_STEERING_SOFTWARE)
+		BAD("%s: upf %s: dispatchers are for steering software", cfg->path, upf->name);
+	if (upf->steering == AP_STEERING_SOFTWARE)
+		DEFAULT(upf->dispatchers, 1);
+	if (upf->dispatchers > WORKERS_MAX)
+		BAD("%s: upf %s: dispatchers %u must be 1..%d", cfg->path, upf->name,
+		    upf->dispatchers, WORKERS_MAX);
+	if (upf->sessions > (1U << 24))
+		BAD("%s: upf %s: sessions %u must be 1..%u", cfg->path, upf->name, upf->sessions,
+		    1U << 24);
+	if (upf->buffer_packets > (1U << 20) || upf->buffer_session_packets > upf->buffer_packets)
+		BAD("%s: upf %s: buffer_packets must be 1..1048576, and not less than "
+		    "buffer_session_packets",
+		    cfg->path, upf->name);
+	if (upf->reassembly_packets > 65536 || upf->reassembly_ms > 60000)
+		BAD("%s: upf %s: reassembly_packets must be 1..65536 and reassembly_ms 1..60000",
+		    cfg->path, upf->name);
+	if (interfaces_finish(cfg, upf, err) < 0 || routes_finish(cfg, upf, err) < 0 ||
+	    neighbours_finish(cfg, upf, err) < 0)
+		return -EINVAL;
+	return queues_finish(cfg, upf, err);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_UPF_ROLE_H
+#define AIRPATH_UPF_ROLE_H
+
+/** What the files that make role `upf` share. Control thread. */
+
+#include "core/plan.h"
+#include "core/run.h"
+#include "modules/upf/upf.h"
+
+/** Adds the nodes of the i-th upf. */
+int upf_plan(struct ap_plan *p, unsigned i, struct ap_error *err);
+
+/** @return how many ports the interfaces have, with their names in the order of upf->ports. */
+unsigned upf_ports(const struct ap_cfg_upf *cfg, const char *ports[UPF_INTERFACES_MAX]);
+
+/** @return node `<node>[_<port>]_<kind><index>`, kind 'w' or 'd', or NULL. */
+struct ap_plan_node *upf_plan_node(const struct ap_plan *p, const struct ap_cfg_upf *cfg,
+				   const char *node, const char *port, char kind, unsigned index);
+
+struct upf_net_cfg;
+
+/**
+ * Makes upf->net and upf->ports of the configuration.
+ * @param net what does not come from interfaces, routes and neighbours is filled in
+ * @return 0, or -EINVAL with `err` filled
+ */
+int upf_interfaces_init(struct ap_run *run, struct upf *upf, struct upf_net_cfg *net,
+			struct ap_error *err);
+
+#endif
