@@ -122,6 +122,7 @@ struct upf_session {
 	uint8_t only_up, only_down;
 	uint8_t only_qfi; /**< the QFI uplink packets of only_up must carry; 0xFF: any */
 	uint8_t flags;    /**< enum upf_session_flag */
+	uint32_t queue;   /**< packets wait, or were told of: upf_buffer's, 0: none */
 	struct upf_lane inline_lanes[UPF_INLINE_LANES];
 };
 _Static_assert(offsetof(struct upf_session, inline_lanes) == RTE_CACHE_LINE_MIN_SIZE, "line 0");
