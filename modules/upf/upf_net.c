@@ -16,6 +16,15 @@ static const uint8_t unspecified[16];
 
 /* --- configuration ---------------------------------------------------------------------------- */
 
+/** An address a host may have: RFC 1122 §3.2.1.3, RFC 4291 §2.5. */
+static bool
+is_unicast(const struct upf_net_prefix *p)
+{
+	if (p->v6)
+		return p->address[0] != 0xff && memcmp(p->address, unspecified, 15) != 0;
+	return p->address[0] != 0 && p->address[0] != 127 && p->address[0] < 224;
+}
+
 static int
 check_interface(const struct upf_net_cfg *cfg, unsigned i, struct ap_error *err)
 {
@@ -36,6 +45,9 @@ check_interface(const struct upf_net_cfg *cfg, unsigned i, struct ap_error *err)
 		if (c->addresses[k].bits > (c->addresses[k].v6 ? 128 : 32))
 			return ap_error_set(err, "upf: interface %s: address %u has a prefix of %u",
 					    c->name, k + 1, c->addresses[k].bits);
+		if (!is_unicast(&c->addresses[k]))
+			return ap_error_set(err, "upf: interface %s: address %u is no host's",
+					    c->name, k + 1);
 	}
 	if (c->mtu && (c->mtu < (v6 ? 1280 : UPF_NET_MTU_MIN) || c->mtu > UPF_NET_MTU_MAX))
 		return ap_error_set(err, "upf: interface %s: mtu %u is not %u..%u", c->name, c->mtu,
@@ -103,6 +115,8 @@ add_link(struct upf_net *net, const struct upf_net_interface *c, uint8_t index)
 		net->own4_bits[a->address[3] >> 6] |= 1ULL << (a->address[3] & 63);
 	}
 	link_local(link->ip6[link->nb_ip6++], c->mac);
+	for (unsigned i = 0; i < link->nb_ip6; i++)
+		net->own6_bits[link->ip6[i][15] >> 6] |= 1ULL << (link->ip6[i][15] & 63);
 	if (net->by_vlan[c->port] == NULL) {
 		net->by_vlan[c->port] = rte_zmalloc("upf_vlan", VLANS, RTE_CACHE_LINE_SIZE);
 		if (net->by_vlan[c->port] == NULL)
@@ -126,15 +140,15 @@ neigh_key(uint8_t interface, bool v6, const uint8_t *address)
 /** Routes of one interface: what is on its link, then what was configured. */
 static int
 add_routes(struct upf_net *net, const struct upf_net_cfg *cfg, struct upf_link *link,
-	   struct upf_route *routes, uint16_t *nb_hops)
+	   struct upf_fib_route *routes, uint16_t *nb_hops)
 {
 	const struct upf_net_interface *c = &cfg->interfaces[link->index - 1];
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < c->nb_addresses; i++)
-		routes[n++] = (struct upf_route){c->addresses[i], 0};
-	routes[n++] = (struct upf_route){{.address = {0xfe, 0x80}, .bits = 10, .v6 = true},
-					 0}; /* RFC 4291 §2.5.6 */
+		routes[n++] = (struct upf_fib_route){c->addresses[i], 0};
+	routes[n++] = (struct upf_fib_route){{.address = {0xfe, 0x80}, .bits = 10, .v6 = true},
+					     0}; /* RFC 4291 §2.5.6 */
 	for (unsigned i = 0; i < cfg->nb_routes; i++) {
 		const struct upf_net_route *r = &cfg->routes[i];
 		struct upf_neigh_key key = neigh_key(r->interface, r->prefix.v6, r->via);
@@ -150,23 +164,25 @@ add_routes(struct upf_net *net, const struct upf_net_cfg *cfg, struct upf_link *
 			hop = (*nb_hops)++;
 			net->hops[hop] = (struct upf_hop){.neighbour = (uint32_t)index};
 		}
-		routes[n++] = (struct upf_route){r->prefix, hop};
+		routes[n++] = (struct upf_fib_route){r->prefix, hop};
 	}
-	return upf_routes_build(&link->routes, routes, n);
+	return upf_fib_build(&link->routes, routes, n);
 }
 
 static int
 fill(struct upf_net *net, const struct upf_net_cfg *cfg)
 {
 	const unsigned most = cfg->nb_routes + UPF_NET_ADDRESSES_MAX + 2;
-	struct upf_route *routes = calloc(most, sizeof(*routes));
+	struct upf_fib_route *routes = calloc(most, sizeof(*routes));
 	uint16_t nb_hops = 1; /* hops[0]: on the link */
 	int rc = -ENOMEM;
 
 	net->hops = calloc(most, sizeof(*net->hops));
 	net->peers =
 		rte_zmalloc("upf_peers", UPF_PEERS_MAX * sizeof(*net->peers), RTE_CACHE_LINE_SIZE);
-	if (routes && net->hops && net->peers)
+	net->paths =
+		rte_zmalloc("upf_paths", UPF_PEERS_MAX * sizeof(*net->paths), RTE_CACHE_LINE_SIZE);
+	if (routes && net->hops && net->peers && net->paths)
 		rc = upf_neighs_init(&net->neighs, cfg->neighbours_max);
 	if (rc == 0)
 		net->hops[0].on_link = true;
@@ -204,6 +220,7 @@ upf_net_create(const struct upf_net_cfg *cfg, struct ap_error *err)
 	net->nb_links = cfg->nb_interfaces;
 	atomic_store(&net->live.echo_timeout_ms, 2000);
 	atomic_store(&net->live.echo_tries, 3);
+	atomic_store(&net->paths_high, 1);
 	rc = fill(net, &net->cfg);
 	net->cfg.interfaces = NULL;
 	net->cfg.routes = NULL;
@@ -225,39 +242,68 @@ upf_net_destroy(struct upf_net *net)
 	if (net == NULL)
 		return;
 	for (unsigned i = 1; i <= net->nb_links; i++)
-		upf_routes_free(&net->links[i].routes);
+		upf_fib_free(&net->links[i].routes);
 	for (unsigned i = 0; i < UPF_NET_PORTS_MAX; i++)
 		rte_free(net->by_vlan[i]);
 	upf_neighs_fini(&net->neighs);
 	rte_free(net->peers);
+	rte_free(net->paths);
 	free(net->hops);
 	rte_free(net);
 }
 
 /* --- peers ------------------------------------------------------------------------------------ */
 
+/** @return the path to an address, whose use is counted; 0 when all are in use. */
+static uint16_t
+path_get(struct upf_net *net, uint8_t interface, bool v6, const uint8_t *address)
+{
+	const uint32_t high = atomic_load(&net->paths_high);
+	uint32_t fresh = high;
+	struct upf_net_path *p;
+
+	for (uint32_t i = 1; i < high; i++) {
+		p = &net->paths[i];
+		if (p->refs == 0)
+			fresh = RTE_MIN(fresh, i);
+		else if (p->interface == interface && p->v6 == v6 &&
+			 memcmp(p->address, address, v6 ? 16 : 4) == 0) {
+			p->refs++;
+			return (uint16_t)i;
+		}
+	}
+	if (fresh == UPF_PEERS_MAX)
+		return 0;
+	p = &net->paths[fresh];
+	p->refs = 1;
+	p->v6 = v6;
+	memset(p->address, 0, sizeof(p->address));
+	memcpy(p->address, address, v6 ? 16 : 4);
+	atomic_store(&p->answered_ns, 0);
+	atomic_store_explicit(&p->interface, interface, memory_order_release);
+	if (fresh == high)
+		atomic_store_explicit(&net->paths_high, high + 1, memory_order_release);
+	return (uint16_t)fresh;
+}
+
 int
 upf_net_peer_set(struct upf_net *net, uint32_t peer, uint8_t interface, bool v6,
 		 const uint8_t *address)
 {
-	struct upf_net_peer *p = &net->peers[peer];
 	struct upf_neigh_key key;
+	struct upf_net_peer *p;
 	int hop;
 
 	if (peer == 0 || peer >= UPF_PEERS_MAX || interface == 0 || interface > net->nb_links)
 		return -EINVAL;
+	p = &net->peers[peer];
 	hop = upf_net_next_hop(net, interface, v6, address, &key);
 	if (hop == -EAGAIN)
 		hop = upf_neigh_get(&net->neighs, &key, true, 0);
 	if (hop == -ENOSPC)
 		return hop;
 	p->neighbour = hop < 0 ? UPF_NO_NEIGHBOUR : (uint32_t)hop;
-	p->v6 = v6;
-	memset(p->address, 0, sizeof(p->address));
-	memcpy(p->address, address, v6 ? 16 : 4);
-	atomic_store(&p->answered_ns, 0);
-	if (atomic_load(&net->peers_high) <= peer)
-		atomic_store(&net->peers_high, peer + 1);
+	p->path = path_get(net, interface, v6, address);
 	atomic_store_explicit(&p->interface, interface, memory_order_release);
 	return 0;
 }
@@ -265,8 +311,14 @@ upf_net_peer_set(struct upf_net *net, uint32_t peer, uint8_t interface, bool v6,
 void
 upf_net_peer_clear(struct upf_net *net, uint32_t peer)
 {
-	if (peer < UPF_PEERS_MAX)
-		atomic_store(&net->peers[peer].interface, 0);
+	struct upf_net_peer *p;
+
+	if (peer >= UPF_PEERS_MAX || net->peers[peer].interface == 0)
+		return;
+	p = &net->peers[peer];
+	atomic_store(&p->interface, 0);
+	if (p->path && --net->paths[p->path].refs == 0)
+		atomic_store(&net->paths[p->path].interface, 0);
 }
 
 /* --- questions -------------------------------------------------------------------------------- */
@@ -282,7 +334,7 @@ upf_net_own4_slow(const struct upf_net *net, uint32_t ip4)
 }
 
 bool
-upf_net_own6(const struct upf_net *net, const uint8_t *ip6)
+upf_net_own6_slow(const struct upf_net *net, const uint8_t *ip6)
 {
 	for (unsigned i = 1; i <= net->nb_links; i++)
 		for (unsigned k = 0; k < net->links[i].nb_ip6; k++)
@@ -319,8 +371,8 @@ upf_net_next_hop(const struct upf_net *net, uint8_t interface, bool v6, const ui
 		 struct upf_neigh_key *key)
 {
 	const struct upf_link *link = &net->links[interface];
-	uint16_t hop = v6 ? upf_routes_find6(&link->routes, to)
-			  : upf_routes_find4(&link->routes, be32_get(to));
+	uint16_t hop =
+		v6 ? upf_fib_find6(&link->routes, to) : upf_fib_find4(&link->routes, be32_get(to));
 
 	if (hop == UPF_NO_ROUTE)
 		return -ENETUNREACH;

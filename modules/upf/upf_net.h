@@ -3,9 +3,9 @@
 #define AIRPATH_UPF_NET_H
 
 /**
- * The UPF's networks: interfaces with their addresses, routes, neighbours and GTP-U peers. One
- * object for all workers. Built by the control thread from the configuration, constant after, but
- * for neighbours, peers and `live`, which are atomics. Addresses are in network order.
+ * The UPF's networks: interfaces with their addresses, routes, neighbours and GTP-U peers.
+ * One object for all workers. Built by the control thread from the configuration, constant after,
+ * but for neighbours, peers, paths and `live`, which are atomics. Addresses are in network order.
  */
 
 #include <stdatomic.h>
@@ -16,7 +16,7 @@
 
 #include "core/config.h"
 #include "modules/upf/upf_neigh.h"
-#include "modules/upf/upf_route.h"
+#include "modules/upf/upf_fib.h"
 #include "modules/upf/upf_session.h"
 
 #define UPF_NET_ADDRESSES_MAX 8 /**< of an interface */
@@ -82,7 +82,7 @@ struct upf_link {
 	uint8_t source[8]; /**< our MAC; then, with a VLAN, 0x8100 */
 	/** The link-local one made of the MAC is the last, and comes without IPv6 addresses too. */
 	uint8_t ip6[UPF_NET_ADDRESSES_MAX + 1][16];
-	struct upf_routes routes; /**< to index of hop */
+	struct upf_fib routes; /**< to index of hop */
 	const char *name;
 };
 
@@ -92,19 +92,26 @@ struct upf_hop {
 	uint32_t neighbour; /**< else index of this one */
 };
 
-/** A GTP-U peer's side of the path. */
+/** Where the packets of a peer go. Control thread: rw, worker: ro once `interface` is not 0. */
 struct upf_net_peer {
+	_Atomic uint8_t interface; /**< from 1; 0: not in use */
+	uint32_t neighbour;        /**< next hop's entry; UPF_NO_NEIGHBOUR: no route */
+	uint16_t path;             /**< index in paths */
+};
+#define UPF_NO_NEIGHBOUR UINT32_MAX
+
+/** An address G-PDUs go to by an interface: peers that differ in marking alone share it. */
+struct upf_net_path {
 	/* control: rw, worker: ro once `interface` is not 0 */
 	_Atomic uint8_t interface; /**< from 1; 0: not in use */
 	bool v6;
-	uint32_t neighbour; /**< next hop's entry; UPF_NO_NEIGHBOUR: no route */
 	uint8_t address[16];
-	/* the worker that watches paths: rw; who receives an answer: ro */
+	uint32_t refs; /**< control thread */
+	/* the worker that watches paths: rw, who receives an answer: ro */
 	_Atomic uint16_t echo_seq;
 	/* who receives an answer: rw */
 	_Atomic uint64_t answered_ns;
 };
-#define UPF_NO_NEIGHBOUR UINT32_MAX
 
 /** What changes while workers run. Control thread: rw, workers: ro. */
 struct upf_net_live {
@@ -118,12 +125,13 @@ struct upf_net {
 	struct upf_link links[UPF_INTERFACES_MAX + 1]; /**< by index; [0] is none */
 	unsigned nb_links;
 	uint8_t *by_vlan[UPF_NET_PORTS_MAX]; /**< 4096 interface indices a port, 0: none */
-	/** Bit of the last octet of every IPv4 address of ours. */
-	uint64_t own4_bits[4];
+	uint64_t own4_bits[4]; /**< bit of the last octet of every IPv4 address of ours */
+	uint64_t own6_bits[4];
 	struct upf_hop *hops;
 	struct upf_neighs neighs;
-	struct upf_net_peer *peers;  /**< UPF_PEERS_MAX */
-	_Atomic uint32_t peers_high; /**< indices in use are below */
+	struct upf_net_peer *peers;  /**< UPF_PEERS_MAX, [0] is nobody */
+	struct upf_net_path *paths;  /**< likewise */
+	_Atomic uint32_t paths_high; /**< indices used so far are below */
 	struct upf_net_live live;
 	struct upf_net_cfg cfg; /**< defaults filled in; its lists are gone */
 };
@@ -146,7 +154,7 @@ void upf_net_peer_clear(struct upf_net *net, uint32_t peer);
 
 /** @param ip4 as in memory. @return whether it is an address of any interface. */
 bool upf_net_own4_slow(const struct upf_net *net, uint32_t ip4);
-bool upf_net_own6(const struct upf_net *net, const uint8_t *ip6);
+bool upf_net_own6_slow(const struct upf_net *net, const uint8_t *ip6);
 
 static inline bool
 upf_net_own4(const struct upf_net *net, uint32_t ip4)
@@ -154,6 +162,12 @@ upf_net_own4(const struct upf_net *net, uint32_t ip4)
 	uint8_t last = (uint8_t)(ip4 >> 24);
 
 	return net->own4_bits[last >> 6] >> (last & 63) & 1 && upf_net_own4_slow(net, ip4);
+}
+
+static inline bool
+upf_net_own6(const struct upf_net *net, const uint8_t *ip6)
+{
+	return net->own6_bits[ip6[15] >> 6] >> (ip6[15] & 63) & 1 && upf_net_own6_slow(net, ip6);
 }
 
 /** @return whether `address` is one of the interface's own. */

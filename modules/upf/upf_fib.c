@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "modules/upf/upf_route.h"
+#include "modules/upf/upf_fib.h"
 
 typedef unsigned __int128 u128;
 
@@ -80,7 +80,7 @@ flatten(const struct range *r, unsigned nb, u128 top, u128 *first, uint16_t *hop
 }
 
 static int
-build(struct upf_routes *to, const struct upf_route *routes, unsigned nb, bool v6)
+build(struct upf_fib *to, const struct upf_fib_route *routes, unsigned nb, bool v6)
 {
 	const unsigned width = v6 ? 128 : 32;
 	struct range *r = calloc(nb + 1, sizeof(*r));
@@ -129,12 +129,12 @@ build(struct upf_routes *to, const struct upf_route *routes, unsigned nb, bool v
 }
 
 int
-upf_routes_build(struct upf_routes *r, const struct upf_route *routes, unsigned nb)
+upf_fib_build(struct upf_fib *r, const struct upf_fib_route *routes, unsigned nb)
 {
 	int rc;
 
 	memset(r, 0, sizeof(*r));
-	if (nb > UPF_ROUTES_MAX)
+	if (nb > UPF_FIB_ROUTES_MAX)
 		return -EINVAL;
 	for (unsigned i = 0; i < nb; i++)
 		if (routes[i].prefix.bits > (routes[i].prefix.v6 ? 128 : 32) ||
@@ -144,12 +144,12 @@ upf_routes_build(struct upf_routes *r, const struct upf_route *routes, unsigned 
 	if (rc == 0)
 		rc = build(r, routes, nb, true);
 	if (rc < 0)
-		upf_routes_free(r);
+		upf_fib_free(r);
 	return rc;
 }
 
 void
-upf_routes_free(struct upf_routes *r)
+upf_fib_free(struct upf_fib *r)
 {
 	free(r->first4);
 	free(r->hop4);
@@ -159,7 +159,7 @@ upf_routes_free(struct upf_routes *r)
 }
 
 uint16_t
-upf_routes_find6(const struct upf_routes *r, const uint8_t *address)
+upf_fib_find6(const struct upf_fib *r, const uint8_t *address)
 {
 	uint64_t high, low;
 	uint32_t at = 0;

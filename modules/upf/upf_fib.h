@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef AIRPATH_UPF_ROUTE_H
-#define AIRPATH_UPF_ROUTE_H
+#ifndef AIRPATH_UPF_FIB_H
+#define AIRPATH_UPF_FIB_H
 
 /**
  * Routes of one interface: longest prefix match by binary search.
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define UPF_ROUTES_MAX 4096
+#define UPF_FIB_ROUTES_MAX 4096
 #define UPF_NO_ROUTE 0xFFFF
 
 struct upf_net_prefix {
@@ -22,12 +22,12 @@ struct upf_net_prefix {
 	bool v6;
 };
 
-struct upf_route {
+struct upf_fib_route {
 	struct upf_net_prefix prefix;
-	uint16_t hop; /**< what upf_routes_find*() answers, not UPF_NO_ROUTE */
+	uint16_t hop; /**< what upf_fib_find*() answers, not UPF_NO_ROUTE */
 };
 
-struct upf_routes {
+struct upf_fib {
 	uint32_t nb4, nb6;
 	uint32_t *first4; /**< lowest address of each range, host order, rising; first4[0] = 0 */
 	uint16_t *hop4;
@@ -37,15 +37,15 @@ struct upf_routes {
 
 /**
  * Builds the tables; of equal prefixes the last counts.
- * @return 0; -EINVAL for a prefix that is none or more than UPF_ROUTES_MAX; -ENOMEM. After a
+ * @return 0; -EINVAL for a prefix that is none or more than UPF_FIB_ROUTES_MAX; -ENOMEM. After a
  *         failure the object is empty: it finds nothing.
  */
-int upf_routes_build(struct upf_routes *r, const struct upf_route *routes, unsigned nb);
-void upf_routes_free(struct upf_routes *r);
+int upf_fib_build(struct upf_fib *r, const struct upf_fib_route *routes, unsigned nb);
+void upf_fib_free(struct upf_fib *r);
 
 /** @param address host order. @return the hop of the longest prefix, or UPF_NO_ROUTE. */
 static inline uint16_t
-upf_routes_find4(const struct upf_routes *r, uint32_t address)
+upf_fib_find4(const struct upf_fib *r, uint32_t address)
 {
 	uint32_t at = 0;
 
@@ -61,7 +61,7 @@ upf_routes_find4(const struct upf_routes *r, uint32_t address)
 }
 
 /** @param address 16 octets. */
-uint16_t upf_routes_find6(const struct upf_routes *r, const uint8_t *address);
+uint16_t upf_fib_find6(const struct upf_fib *r, const uint8_t *address);
 
 /** @return whether the address, of the prefix's family, lies in it. */
 bool upf_prefix_has(const struct upf_net_prefix *p, const uint8_t *address);
