@@ -197,3 +197,8 @@ func DecodeReportAnswer(b []byte) (*rules.ReportAnswer, *Error) {
 	})
 	return r, err
 }
+
+// DecodeDeletion checks a PFCP Session Deletion Request, §7.5.6, which has no IEs for us.
+func DecodeDeletion(b []byte) *Error {
+	return deletion.walk(b, func(uint16, []byte) *Error { return nil })
+}

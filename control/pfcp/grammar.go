@@ -103,6 +103,7 @@ var (
 			ie.UpdateTrafficEndpoint, ie.QueryURR),
 		may(ie.NodeID, ie.FSEID, ie.PFCPSMReqFlags, ie.UserPlaneInactivityTimer,
 			ie.QueryURRReference))
+	deletion            = newGroup("session deletion")
 	sessionReportAnswer = newGroup("session report response", must(ie.Cause),
 		many(ie.UpdateBARWithinSessionReportResponse), may(ie.PFCPSRRspFlags, ie.FSEID))
 )

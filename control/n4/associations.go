@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package n4
+
+import (
+	"encoding/json"
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"airpath/control/pfcp"
+	"airpath/control/rules"
+)
+
+// deletionPatience is how long the answer to an association set-up or release waits for sessions
+// to go: less than a peer waits before it asks again (T1, 3 s).
+const deletionPatience = 2 * time.Second
+
+// association with a CP function, §6.2.6. Fields below socket are guarded by Server.mu.
+type association struct {
+	node   rules.NodeID
+	socket *socket        // by which it came, and our requests go
+	from   netip.AddrPort // where it was set up from
+	to     netip.AddrPort // where our requests go
+
+	recovery time.Time
+	up       bool // heartbeats are answered
+	since    time.Time
+	timer    *time.Timer // of the next heartbeat
+}
+
+// kept is what the store has of an association.
+type kept struct {
+	Local    netip.Addr     `json:"local"`
+	From     netip.AddrPort `json:"from"`
+	To       netip.AddrPort `json:"to"`
+	Recovery int64          `json:"recovery"` // Unix s
+}
+
+// Peer of PeerList, for people.
+type PeerInfo struct {
+	Node     string         `json:"node"`
+	Address  netip.AddrPort `json:"address"`
+	Local    netip.Addr     `json:"local"`
+	Recovery time.Time      `json:"recovery"`
+	Up       bool           `json:"up"`
+	Since    time.Time      `json:"since"`
+	Sessions int            `json:"sessions"`
+}
+
+// Peers lists the associations by Node ID.
+func (s *Server) Peers() []PeerInfo {
+	s.mu.RLock()
+	list := make([]PeerInfo, 0, len(s.associations))
+	nodes := make([]rules.NodeID, 0, len(s.associations))
+	for _, a := range s.associations {
+		list = append(list, PeerInfo{a.node.String(), a.to, a.socket.local, a.recovery, a.up, a.since, 0})
+		nodes = append(nodes, a.node)
+	}
+	s.mu.RUnlock()
+	for i := range list {
+		list[i].Sessions = s.sessions.CountOfPeer(nodes[i])
+	}
+	slices.SortFunc(list, func(a, b PeerInfo) int { return strings.Compare(a.Node, b.Node) })
+	return list
+}
+
+func (s *Server) association(node rules.NodeID) *association {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.associations[node]
+}
+
+func (s *Server) associated(node rules.NodeID) bool { return s.association(node) != nil }
+
+// associatedAt says whether some CP function has its association from an address.
+func (s *Server) associatedAt(at netip.Addr) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, a := range s.associations {
+		if a.from.Addr() == at || a.to.Addr() == at {
+			return true
+		}
+	}
+	return false
+}
+
+// setup is a CP function's, §6.2.6.2: it replaces a former association, whose sessions go unless
+// they are to be retained.
+func (c *call) setup(body []byte) {
+	s := c.server
+	m, err := pfcp.DecodeAssociation(pfcp.AssociationSetupRequest, body)
+	if err != nil {
+		c.refuse(m.Node, err)
+		return
+	}
+	if !s.cfg.allowed(c.from.Addr(), m.Node) {
+		s.log.Warn("association refused: not among the configured peers", "node", m.Node, "peer", c.from)
+		c.refuse(m.Node, &pfcp.Error{Cause: rules.CauseRejected, Where: "peers"})
+		return
+	}
+	retained := m.Retain && s.sessions.CountOfPeer(m.Node) > 0
+	accept := func() {
+		s.install(m, c.socket, c.from, netip.AddrPortFrom(c.from.Addr(), s.cfg.requestPort(c.from.Addr())), func() {
+			c.answer(rules.CauseAccepted, s.self.EncodeSetupAnswer(c.header.Sequence, rules.CauseAccepted, 0, retained))
+		})
+	}
+	if retained {
+		accept()
+	} else {
+		s.deleteSessions(m.Node, "association set up anew", accept)
+	}
+}
+
+// deleteSessions of a CP function; then is called once they are gone, or after deletionPatience.
+func (s *Server) deleteSessions(node rules.NodeID, why string, then func()) {
+	if s.sessions.CountOfPeer(node) == 0 {
+		then()
+		return
+	}
+	gone := make(chan int, 1)
+	s.sessions.DeleteOfPeer(node, func(n int) { gone <- n })
+	go func() {
+		select {
+		case n := <-gone:
+			s.log.Info("sessions deleted", "node", node, "sessions", n, "why", why)
+		case <-time.After(deletionPatience):
+			s.log.Info("sessions are being deleted", "node", node, "why", why)
+		}
+		then()
+	}()
+}
+
+// install an association and keep it; then is called when it is safe.
+func (s *Server) install(m *pfcp.Association, k *socket, from, to netip.AddrPort, then func()) {
+	a := &association{node: m.Node, socket: k, from: from, to: to, recovery: m.Recovery}
+	s.add(a)
+	s.log.Info("association set up", "node", m.Node, "peer", from)
+	s.keep(a, then)
+}
+
+func (s *Server) keep(a *association, then func()) {
+	s.mu.RLock()
+	state, err := json.Marshal(kept{a.socket.local, a.from, a.to, a.recovery.Unix()})
+	s.mu.RUnlock()
+	if err != nil {
+		panic(err)
+	}
+	s.sessions.KeepAssociation(a.node, state, then)
+}
+
+// add an association in place of a former one of the node and begin its heartbeats.
+func (s *Server) add(a *association) {
+	a.up, a.since = true, time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if old := s.associations[a.node]; old != nil {
+		old.timer.Stop()
+	}
+	s.associations[a.node] = a
+	a.timer = time.AfterFunc(s.cfg.HeartbeatInterval, func() { s.beat(a) })
+	if s.closed {
+		a.timer.Stop()
+	}
+}
+
+// restore associations of the run before.
+func (s *Server) restore() {
+	s.sessions.Associations(func(node rules.NodeID, state []byte) bool {
+		var w kept
+		if err := json.Unmarshal(state, &w); err != nil {
+			s.log.Error("association in the store not understood", "node", node, "error", err)
+			return true
+		}
+		s.add(&association{node: node, socket: s.socketFor(w.To.Addr(), w.Local), from: w.From, to: w.To,
+			recovery: time.Unix(w.Recovery, 0)})
+		s.log.Info("association goes on", "node", node, "peer", w.From)
+		return true
+	})
+}
+
+// socketFor finds the socket of a local address, else one of the peer's family.
+func (s *Server) socketFor(peer, local netip.Addr) *socket {
+	best := s.sockets[0]
+	for _, k := range s.sockets {
+		if k.local == local && local.Is4() == peer.Is4() {
+			return k
+		}
+		if k.local.Is4() == peer.Is4() && best.local.Is4() != peer.Is4() {
+			best = k
+		}
+	}
+	return best
+}
+
+// updateOrRelease is a CP function's Association Update, §6.2.7.2, or Release, §6.2.8.2.
+func (c *call) updateOrRelease(body []byte) {
+	s, t := c.server, c.header.Type
+	m, err := pfcp.DecodeAssociation(t, body)
+	if err != nil {
+		c.refuse(m.Node, err)
+		return
+	}
+	if !s.associated(m.Node) || !s.cfg.allowed(c.from.Addr(), m.Node) {
+		c.refuse(m.Node, noAssociation)
+		return
+	}
+	accept := func() {
+		c.answer(rules.CauseAccepted, s.self.EncodeNodeAnswer(t+1, c.header.Sequence, rules.CauseAccepted, 0))
+	}
+	if t == pfcp.AssociationUpdateRequest {
+		s.log.Info("association updated", "node", m.Node, "peer", c.from, "release_prepared", m.Preparing)
+		accept()
+		return
+	}
+	s.remove(m.Node)
+	s.log.Info("association released", "node", m.Node, "peer", c.from)
+	s.deleteSessions(m.Node, "association released", func() { s.sessions.KeepAssociation(m.Node, nil, accept) })
+}
+
+func (s *Server) remove(node rules.NodeID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a := s.associations[node]; a != nil {
+		a.timer.Stop()
+		delete(s.associations, node)
+	}
+}
+
+// associate sets an association up from our side, §6.2.6.3, and sees to it that it stays.
+func (s *Server) associate(p Peer) {
+	again := func(after time.Duration) {
+		s.later(after, func() { s.associate(p) })
+	}
+	if s.associatedAt(p.Prefix.Addr()) {
+		again(s.cfg.HeartbeatInterval)
+		return
+	}
+	to := netip.AddrPortFrom(p.Prefix.Addr(), p.Port)
+	k := s.socketFor(to.Addr(), netip.Addr{})
+	k.send(to, s.self.EncodeSetup, func(body []byte, ok bool) {
+		defer again(s.cfg.HeartbeatInterval)
+		if !ok {
+			s.log.Warn("association not answered", "peer", to)
+			return
+		}
+		m, err := pfcp.DecodeAssociation(pfcp.AssociationSetupResponse, body)
+		switch {
+		case err != nil:
+			s.log.Warn("association answered wrongly", "peer", to, "why", err)
+		case m.Cause != rules.CauseAccepted:
+			s.log.Warn("association refused by the peer", "peer", to, "cause", m.Cause)
+		case !s.cfg.allowed(to.Addr(), m.Node):
+			s.log.Warn("peer has another Node ID than configured", "peer", to, "node", m.Node)
+		default:
+			s.install(m, k, to, to, nil)
+		}
+	})
+}
+
+// later calls f unless the interface is closed by then.
+func (s *Server) later(after time.Duration, f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	var t *time.Timer
+	t = time.AfterFunc(after, func() {
+		s.mu.Lock()
+		delete(s.timers, t)
+		closed := s.closed
+		s.mu.Unlock()
+		if !closed {
+			f()
+		}
+	})
+	s.timers[t] = struct{}{}
+}
+
+// ErrNoAssociation: the node has none.
+var ErrNoAssociation = errors.New("no association with this node")
+
+// AskRelease asks a CP function to release its association, §6.2.8.3; done gets its cause, 0
+// when it did not answer.
+func (s *Server) AskRelease(node string, done func(rules.Cause)) error {
+	s.mu.RLock()
+	var found *association
+	for id, a := range s.associations {
+		if id.String() == node {
+			found = a
+		}
+	}
+	s.mu.RUnlock()
+	if found == nil {
+		return ErrNoAssociation
+	}
+	found.socket.send(found.to, s.self.EncodeReleaseWish, func(body []byte, ok bool) {
+		if !ok {
+			done(0)
+			return
+		}
+		m, _ := pfcp.DecodeAssociation(pfcp.AssociationUpdateResponse, body)
+		done(m.Cause)
+	})
+	return nil
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package n4
+
+import (
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"airpath/control/pfcp"
+	"airpath/control/rules"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/wmnsk/go-pfcp/ie"
+	"github.com/wmnsk/go-pfcp/message"
+)
+
+// fakeSessions is a session manager without a data plane: it remembers what it was told.
+type fakeSessions struct {
+	mu           sync.Mutex
+	recovery     time.Time
+	sessions     map[uint64]*rules.EstablishRequest // by UP SEID
+	next         uint64
+	modified     int
+	held         []func() // answers that wait for release
+	hold         bool
+	associations map[rules.NodeID][]byte
+	answers      map[netip.AddrPort][]byte
+}
+
+func newFake() *fakeSessions {
+	return &fakeSessions{recovery: time.Unix(1795289523, 0), sessions: map[uint64]*rules.EstablishRequest{}, next: 100,
+		associations: map[rules.NodeID][]byte{}, answers: map[netip.AddrPort][]byte{}}
+}
+
+func (f *fakeSessions) reply(t rules.Transaction, a *rules.Answer, done rules.Done) {
+	wire := t.Encode(a)
+	f.answers[t.Peer] = wire
+	if f.hold {
+		f.held = append(f.held, func() { done(a, wire) })
+		return
+	}
+	go done(a, wire)
+}
+
+func (f *fakeSessions) release() {
+	f.mu.Lock()
+	held := f.held
+	f.held, f.hold = nil, false
+	f.mu.Unlock()
+	for _, h := range held {
+		h()
+	}
+}
+
+func (f *fakeSessions) Establish(t rules.Transaction, r *rules.EstablishRequest, done rules.Done) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.next++
+	f.sessions[f.next] = r
+	a := &rules.Answer{Cause: rules.CauseAccepted, CPSEID: r.CPFSEID.SEID, UPSEID: f.next}
+	for _, p := range r.PDRs {
+		if p.PDI.LocalFTEID != nil {
+			a.CreatedPDRs = append(a.CreatedPDRs, rules.CreatedPDR{ID: p.ID,
+				FTEID: &rules.FTEID{TEID: uint32(f.next), IPv4: netip.MustParseAddr("10.3.0.1")}})
+		}
+	}
+	f.reply(t, a, done)
+}
+
+func (f *fakeSessions) Modify(t rules.Transaction, up uint64, r *rules.ModifyRequest, done rules.Done) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.modified++
+	f.reply(t, &rules.Answer{Cause: rules.CauseAccepted, CPSEID: f.sessions[up].CPFSEID.SEID}, done)
+}
+
+func (f *fakeSessions) Delete(t rules.Transaction, up uint64, done rules.Done) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	cp := f.sessions[up].CPFSEID.SEID
+	delete(f.sessions, up)
+	f.reply(t, &rules.Answer{Cause: rules.CauseAccepted, CPSEID: cp,
+		Usage: []rules.UsageReport{{URRID: 1, Triggers: rules.UsageTERMR}}}, done)
+}
+
+func (f *fakeSessions) CPSEID(up uint64) (uint64, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if r := f.sessions[up]; r != nil {
+		return r.CPFSEID.SEID, true
+	}
+	return 0, false
+}
+
+func (f *fakeSessions) DeleteOfPeer(node rules.NodeID, done func(int)) {
+	f.mu.Lock()
+	n := len(f.sessions)
+	maps.DeleteFunc(f.sessions, func(_ uint64, r *rules.EstablishRequest) bool { return r.Node == node })
+	n -= len(f.sessions)
+	f.mu.Unlock()
+	if done != nil {
+		go done(n)
+	}
+}
+
+func (f *fakeSessions) CountOfPeer(node rules.NodeID) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := 0
+	for _, r := range f.sessions {
+		if r.Node == node {
+			n++
+		}
+	}
+	return n
+}
+
+func (f *fakeSessions) Answers(yield func(netip.AddrPort, uint32, []byte) bool) {
+	for peer, wire := range f.answers {
+		h, _, _ := pfcp.ParseHeader(wire)
+		yield(peer, h.Sequence, wire)
+	}
+}
+
+func (f *fakeSessions) RecoveryTimeStamp() time.Time { return f.recovery }
+
+func (f *fakeSessions) KeepAssociation(node rules.NodeID, state []byte, done func()) {
+	f.mu.Lock()
+	f.associations[node] = state
+	if state == nil {
+		delete(f.associations, node)
+	}
+	f.mu.Unlock()
+	if done != nil {
+		go done()
+	}
+}
+
+func (f *fakeSessions) Associations(yield func(rules.NodeID, []byte) bool) {
+	for node, state := range f.associations {
+		yield(node, state)
+	}
+}
+
+func (f *fakeSessions) List(uint64, func(rules.SessionInfo) bool) {}
+func (f *fakeSessions) Show(uint64) (rules.SessionDetail, bool)   { return rules.SessionDetail{}, false }
+
+func (f *fakeSessions) keeps(node rules.NodeID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.associations[node] != nil
+}
+
+// smf is a CP function at a loopback address.
+type smf struct {
+	*testing.T
+	conn *net.UDPConn
+	upf  netip.AddrPort
+	seq  uint32
+}
+
+const smfPort = 18806
+
+var ports = make(chan uint16, 1)
+
+func init() { ports <- 20000 + uint16(os.Getpid()%20000) }
+
+// start runs a server on 127.0.7.1 and what else is asked for; peers are those of 127.0.0.0/8.
+func start(t *testing.T, f *fakeSessions, change func(*Config)) *Server {
+	t.Helper()
+	port := <-ports
+	ports <- port + 1
+	cfg := Config{Addresses: []netip.Addr{netip.MustParseAddr("127.0.7.1")}, Port: port,
+		Node:              rules.NodeID{Addr: netip.MustParseAddr("127.0.7.1")},
+		Peers:             []Peer{{Prefix: netip.MustParsePrefix("127.0.0.0/8"), Port: smfPort}},
+		HeartbeatInterval: time.Hour, T1: 50 * time.Millisecond, N1: 3}
+	if change != nil {
+		change(&cfg)
+	}
+	s, err := New(cfg, slog.New(slog.NewTextHandler(io.Discard, nil)), prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start(f)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func newSMF(t *testing.T, s *Server, address string) *smf {
+	t.Helper()
+	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort(address)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return &smf{T: t, conn: conn, upf: s.Local()[0], seq: 1}
+}
+
+func (c *smf) send(b []byte) {
+	c.Helper()
+	if _, err := c.conn.WriteToUDPAddrPort(b, c.upf); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// receive is the next datagram, nil when none comes in time.
+func (c *smf) receive(patience time.Duration) []byte {
+	c.Helper()
+	b := make([]byte, 65536)
+	_ = c.conn.SetReadDeadline(time.Now().Add(patience))
+	n, from, err := c.conn.ReadFromUDPAddrPort(b)
+	if err != nil {
+		return nil
+	}
+	if from != c.upf {
+		c.Fatalf("%v answers for %v", from, c.upf)
+	}
+	return b[:n]
+}
+
+// want receives a message of a type and gives its header and what go-pfcp makes of it.
+func (c *smf) want(t uint8) (pfcp.Header, message.Message, []byte) {
+	c.Helper()
+	b := c.receive(2 * time.Second)
+	if b == nil {
+		c.Fatalf("no message of type %d", t)
+	}
+	h, _, err := pfcp.ParseHeader(b)
+	if err != nil || h.Type != t {
+		c.Fatalf("want type %d: %x, %v", t, b, err)
+	}
+	m, err := message.Parse(b)
+	if err != nil {
+		c.Fatalf("%x: %v", b, err)
+	}
+	return h, m, b
+}
+
+func (c *smf) silent() {
+	c.Helper()
+	if b := c.receive(150 * time.Millisecond); b != nil {
+		c.Fatalf("unexpected: %x", b)
+	}
+}
+
+func cause(t *testing.T, i *ie.IE) rules.Cause {
+	t.Helper()
+	if i == nil {
+		t.Fatal("no cause")
+	}
+	v, err := i.Cause()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules.Cause(v)
+}
+
+func marshal(m message.Message) []byte {
+	b := make([]byte, m.MarshalLen())
+	if err := m.MarshalTo(b); err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func (c *smf) address() string { return c.conn.LocalAddr().(*net.UDPAddr).IP.String() }
+
+func (c *smf) node() rules.NodeID { return rules.NodeID{Addr: netip.MustParseAddr(c.address())} }
+
+// associate sets an association up with a Recovery Time Stamp of Unix seconds.
+func (c *smf) associate(recovery int64, more ...*ie.IE) *message.AssociationSetupResponse {
+	c.Helper()
+	c.seq++
+	c.send(marshal(message.NewAssociationSetupRequest(c.seq, append([]*ie.IE{ie.NewNodeID(c.address(), "", ""),
+		ie.NewRecoveryTimeStamp(time.Unix(recovery, 0))}, more...)...)))
+	_, m, _ := c.want(pfcp.AssociationSetupResponse)
+	return m.(*message.AssociationSetupResponse)
+}
+
+// establishment is that of the capture with our address and SEID in it.
+func (c *smf) establishment(seid uint64) []byte {
+	c.Helper()
+	c.seq++
+	return establishment(c.T, c.seq, c.address(), seid)
+}
+
+func establishment(t testing.TB, seq uint32, address string, seid uint64) []byte {
+	t.Helper()
+	text, err := os.ReadFile("../pfcp/testdata/smf-session.hex")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := hex.DecodeString(strings.Split(string(text), "\n")[3])
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := netip.MustParseAddr(address).As4()
+	b[12], b[13], b[14] = byte(seq>>16), byte(seq>>8), byte(seq)
+	copy(b[21:], a[:]) // Node ID
+	for i := range 8 {
+		b[30+i] = byte(seid >> (56 - 8*i))
+	}
+	copy(b[38:], a[:]) // CP F-SEID
+	return b
+}
+
+// establish a session and return its UP SEID.
+func (c *smf) establish(seid uint64) uint64 {
+	c.Helper()
+	c.send(c.establishment(seid))
+	h, m, _ := c.want(pfcp.SessionEstablishmentRequest + 1)
+	r := m.(*message.SessionEstablishmentResponse)
+	if cause(c.T, r.Cause) != rules.CauseAccepted || h.SEID != seid {
+		c.Fatalf("not accepted: %+v", h)
+	}
+	up, err := r.UPFSEID.FSEID()
+	if err != nil || netip.AddrFrom4([4]byte(up.IPv4Address.To4())) != c.upf.Addr() {
+		c.Fatalf("UP F-SEID %+v, %v", up, err)
+	}
+	return up.SEID
+}

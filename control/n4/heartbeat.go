@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package n4
+
+import (
+	"net/netip"
+	"time"
+
+	"airpath/control/pfcp"
+	"airpath/control/rules"
+)
+
+// heartbeat answers one, whoever sent it (§6.2.2.2), and notices that an associated peer began
+// anew.
+func (k *socket) heartbeat(from netip.AddrPort, h pfcp.Header, body []byte, wrong error) {
+	s := k.server
+	recovery, err := pfcp.DecodeHeartbeat(body)
+	if wrong != nil || err != nil { // the response has no cause
+		s.metrics.discard("heartbeat")
+		return
+	}
+	k.write(s.self.EncodeHeartbeat(pfcp.HeartbeatResponse, h.Sequence), from)
+	s.metrics.request(h.Type, rules.CauseAccepted, 0)
+	s.mu.RLock()
+	var found *association
+	for _, a := range s.associations {
+		if a.from == from || a.to == from {
+			found = a
+		}
+	}
+	s.mu.RUnlock()
+	if found != nil {
+		s.stamp(found, recovery)
+	}
+}
+
+// beat sends a heartbeat to an associated peer and plans the next, §6.2.2.
+func (s *Server) beat(a *association) {
+	encode := func(sequence uint32) []byte { return s.self.EncodeHeartbeat(pfcp.HeartbeatRequest, sequence) }
+	a.socket.send(a.to, encode, func(body []byte, ok bool) {
+		var recovery time.Time
+		if ok {
+			var err *pfcp.Error
+			recovery, err = pfcp.DecodeHeartbeat(body)
+			ok = err == nil
+		}
+		s.mu.Lock()
+		mine := s.associations[a.node] == a && !s.closed
+		turned := mine && a.up != ok
+		if turned {
+			a.up, a.since = ok, time.Now()
+		}
+		if mine {
+			a.timer.Reset(s.cfg.HeartbeatInterval)
+		}
+		s.mu.Unlock()
+		switch {
+		case turned && ok:
+			s.log.Info("peer answers heartbeats again", "node", a.node, "peer", a.to)
+		case turned: // its sessions stay: TS 23.527 §4.3
+			s.log.Warn("peer does not answer heartbeats", "node", a.node, "peer", a.to)
+		}
+		if mine && ok {
+			s.stamp(a, recovery)
+		}
+	})
+}
+
+// stamp compares a Recovery Time Stamp with the one known. A later one: the peer began anew and
+// lost its sessions, TS 23.527 §4.2; an earlier one came late.
+func (s *Server) stamp(a *association, recovery time.Time) {
+	s.mu.Lock()
+	if s.associations[a.node] != a || !recovery.After(a.recovery) {
+		s.mu.Unlock()
+		return
+	}
+	a.recovery = recovery
+	s.mu.Unlock()
+	s.metrics.peerRestarts.Inc()
+	s.log.Warn("peer restarted", "node", a.node, "peer", a.to, "recovery", recovery.UTC())
+	s.deleteSessions(a.node, "peer restarted", func() { s.keep(a, nil) })
+}
