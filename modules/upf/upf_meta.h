@@ -95,6 +95,16 @@ upf_matched_set(struct rte_mbuf *m, const void *session, uint16_t lane)
 	*word = (*word & ~UPF_POINTER_MASK) | (uint64_t)(uintptr_t)session;
 }
 
+/** A matched packet whose session has other lanes by now. */
+static inline void
+upf_matched_move(struct rte_mbuf *m, const void *session, uint16_t lane)
+{
+	uint64_t *word = (uint64_t *)(void *)&m->hash;
+
+	m->vlan_tci = lane;
+	*word = (*word & ~UPF_POINTER_MASK) | (uint64_t)(uintptr_t)session;
+}
+
 static inline void *
 upf_matched_session(const struct rte_mbuf *m)
 {

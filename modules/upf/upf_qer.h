@@ -22,6 +22,7 @@
 
 /** A packet needs so much of a bucket at once, whatever the rate. */
 #define UPF_BURST_BYTES_MIN 2048
+#define UPF_KBPS_MAX 1000000000ULL /**< 1 Tbit/s */
 
 /** Of a QER with a GBR, which few have. */
 struct upf_gbr {
@@ -52,6 +53,12 @@ int upf_mbr_profile(struct rte_meter_srtcm_profile *p, uint64_t kbps, uint64_t b
 /** Profile of a GBR and MBR (0: none, packets above the GBR are yellow). @return 0 or -EINVAL */
 int upf_gbr_profile(struct rte_meter_trtcm_profile *p, uint64_t gbr_kbps, uint64_t mbr_kbps,
 		    uint64_t burst);
+
+/** Full buckets, from `now_ns` on. */
+void upf_meter_fill(struct rte_meter_srtcm *m, const struct rte_meter_srtcm_profile *p,
+		    uint64_t now_ns);
+void upf_gbr_fill(struct rte_meter_trtcm *m, const struct rte_meter_trtcm_profile *p,
+		  uint64_t now_ns);
 
 /**
  * A packet of `bytes` wants to pass all QERs of a PDR; tokens are taken from all or, of a packet

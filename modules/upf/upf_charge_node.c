@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * upf_charge: counts packets for the URRs of their PDR, TS 29.244 §5.2.2: inner octets, after the
+ * QERs. What the FAR does not forward is no usage; packets that wait count when they leave the
+ * buffer.
+ */
+#include <rte_malloc.h>
+
+#include "core/clock.h"
+#include "core/worker.h"
+#include "modules/upf/upf.h"
+#include "modules/upf/upf_charge.h"
+#include "modules/upf/upf_meta.h"
+
+#define CHECKPOINT_NS (500 * AP_NS_PER_MS) /* until the agent says */
+
+static const char *const edges[] = {[UPF_CHARGE_FORWARD] = "forward"};
+
+static uint16_t
+upf_charge_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
+{
+	struct ap_node *n = ap_node(node);
+	struct upf_charger *c = upf_worker_of(n)->charger;
+	const uint64_t now_ns = ap_node_now(n);
+	const uint32_t now_ms = (uint32_t)(now_ns / AP_NS_PER_MS);
+
+	n->in += nb;
+	for (uint16_t i = 0; i < nb; i++) {
+		struct rte_mbuf *m = objs[i];
+		struct upf_session *s = upf_matched_session(m);
+		struct upf_lane *lane = &s->lanes[upf_matched_lane(m)];
+
+		if ((lane->flags & UPF_CHARGE_MASK) == UPF_CHARGE_THESE &&
+		    likely(m->pkt_len != 0 && s->queue == 0))
+			upf_charge_count(c, s, lane, m->pkt_len, now_ms, now_ns);
+	}
+	ap_next_all(n, graph, node, UPF_CHARGE_FORWARD, objs, nb);
+	return nb;
+}
+
+static int
+upf_charge_init(struct ap_node *n)
+{
+	struct upf_worker *w = upf_worker_of(n);
+	struct upf_charger *c = rte_zmalloc("upf_charger", sizeof(*c), RTE_CACHE_LINE_SIZE);
+
+	if (c == NULL || upf_charger_init(c, w->upf->cfg->sessions) < 0) {
+		rte_free(c);
+		return -ENOMEM;
+	}
+	c->wheel = n->worker->wheel;
+	c->reports = w->reports;
+	c->unix_offset_ns = (uint64_t)w->upf->unix_offset_ns;
+	c->checkpoint_ns = CHECKPOINT_NS;
+	c->take_far = upf_charge_take_far;
+	w->charger = c;
+	return 0;
+}
+
+static void
+upf_charge_fini(struct ap_node *n)
+{
+	struct upf_worker *w = upf_worker_of(n);
+
+	upf_charger_fini(w->charger);
+	rte_free(w->charger);
+	w->charger = NULL;
+}
+
+static const struct ap_node_type upf_charge = {
+	.name = "upf_charge",
+	.help = "counts packets for the URRs of their PDR",
+	.process = upf_charge_process,
+	.edges = edges,
+	.nb_edges = RTE_DIM(edges),
+	.init = upf_charge_init,
+	.fini = upf_charge_fini,
+};
+AP_NODE_REGISTER(upf_charge)

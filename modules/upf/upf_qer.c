@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "modules/upf/upf_qer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define NS_OF_KBPS 8000000 /* n kbit/s are n octets in so many ns */
+#define TOKENS_MIN 1024    /* a period may always bring so many */
+
+static uint64_t
+gcd(uint64_t a, uint64_t b)
+{
+	while (b != 0) {
+		uint64_t r = a % b;
+
+		a = b;
+		b = r;
+	}
+	return a;
+}
+
+/*
+ * Tokens of a period: exact where a period's are no more than a 64th of the burst, so that
+ * tokens come in small portions; else to the nearest ns.
+ */
+static void
+rate(uint64_t kbps, uint64_t burst, uint64_t *period_ns, uint64_t *bytes)
+{
+	const uint64_t g = gcd(kbps, NS_OF_KBPS), most = RTE_MAX(burst / 64, (uint64_t)TOKENS_MIN);
+	const uint64_t all = kbps / g, period = NS_OF_KBPS / g;
+
+	*bytes = RTE_MIN(all, most);
+	*period_ns = (period * *bytes + all / 2) / all;
+	if (*period_ns == 0)
+		*period_ns = 1;
+}
+
+int
+upf_mbr_profile(struct rte_meter_srtcm_profile *p, uint64_t kbps, uint64_t burst)
+{
+	if (kbps == 0 || kbps > UPF_KBPS_MAX)
+		return -EINVAL;
+	memset(p, 0, sizeof(*p));
+	p->cbs = RTE_MAX(burst, (uint64_t)UPF_BURST_BYTES_MIN);
+	rate(kbps, p->cbs, &p->cir_period, &p->cir_bytes_per_period);
+	return 0;
+}
+
+int
+upf_gbr_profile(struct rte_meter_trtcm_profile *p, uint64_t gbr_kbps, uint64_t mbr_kbps,
+		uint64_t burst)
+{
+	const uint64_t peak = mbr_kbps != 0 ? mbr_kbps : UPF_KBPS_MAX;
+
+	if (gbr_kbps == 0 || gbr_kbps > peak || peak > UPF_KBPS_MAX)
+		return -EINVAL;
+	memset(p, 0, sizeof(*p));
+	p->cbs = p->pbs = RTE_MAX(burst, (uint64_t)UPF_BURST_BYTES_MIN);
+	rate(gbr_kbps, p->cbs, &p->cir_period, &p->cir_bytes_per_period);
+	rate(peak, p->pbs, &p->pir_period, &p->pir_bytes_per_period);
+	return 0;
+}
+
+void
+upf_meter_fill(struct rte_meter_srtcm *m, const struct rte_meter_srtcm_profile *p, uint64_t now_ns)
+{
+	*m = (struct rte_meter_srtcm){.time = now_ns, .tc = p->cbs, .te = p->ebs};
+}
+
+void
+upf_gbr_fill(struct rte_meter_trtcm *m, const struct rte_meter_trtcm_profile *p, uint64_t now_ns)
+{
+	*m = (struct rte_meter_trtcm){
+		.time_tc = now_ns, .time_tp = now_ns, .tc = p->cbs, .tp = p->pbs};
+}
+
+/* GBR: green within it, yellow up to the MBR, red above. */
+static bool
+gbr_pass(struct upf_gbr *g, enum upf_direction d, uint32_t bytes, uint64_t now_ns)
+{
+	switch (rte_meter_trtcm_color_blind_check(&g->meter[d], g->profile[d], now_ns, bytes)) {
+	case RTE_COLOR_GREEN:
+		return true;
+	case RTE_COLOR_YELLOW:
+		g->yellow[d] += bytes;
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool
+upf_qers_pass(struct upf_qer *qers, const struct upf_pdr *pdr, enum upf_direction direction,
+	      uint32_t bytes, uint64_t now_ns, bool *gate)
+{
+	*gate = false;
+	for (unsigned i = 0; i < pdr->nb_qers; i++) {
+		struct upf_qer *q = &qers[pdr->qers[i]];
+
+		if (q->closed[direction]) {
+			*gate = true;
+			return false;
+		}
+		if (q->gbr != NULL && q->gbr->profile[direction] != NULL) {
+			if (!gbr_pass(q->gbr, direction, bytes, now_ns))
+				return false;
+		} else if (q->profile[direction] != NULL) {
+			if (rte_meter_srtcm_color_blind_check(&q->meter[direction],
+							      q->profile[direction], now_ns,
+							      bytes) == RTE_COLOR_RED)
+				return false;
+		}
+	}
+	return true;
+}
