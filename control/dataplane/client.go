@@ -79,8 +79,9 @@ type other struct {
 
 // pending is a message under way: either operations or another request.
 type pending struct {
-	ops  []waitingOp
-	done func(*upfpb.Reply, error)
+	ops     []waitingOp
+	results []*upfpb.OpResult // of earlier Replies to the same message
+	done    func(*upfpb.Reply, error)
 }
 
 // New starts a client. agent is its name and version, for people.

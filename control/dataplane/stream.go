@@ -97,6 +97,12 @@ func (c *Client) read(conn *Conn) error {
 		}
 		c.mu.Lock()
 		p, ok := c.pending[reply.GetSeq()]
+		if ok && reply.GetResult().GetMore() {
+			p.results = append(p.results, reply.GetResult().GetResults()...)
+			c.pending[reply.GetSeq()] = p
+			c.mu.Unlock()
+			continue
+		}
 		delete(c.pending, reply.GetSeq())
 		if p.ops != nil {
 			c.applies--
@@ -118,7 +124,7 @@ func (p pending) answer(reply *upfpb.Reply) error {
 		p.done(reply, nil)
 		return nil
 	}
-	results := reply.GetResult().GetResults()
+	results := append(p.results, reply.GetResult().GetResults()...)
 	if text := reply.GetError(); text != "" {
 		p.fail(fmt.Errorf("forwarding unit: %s", text))
 		return nil

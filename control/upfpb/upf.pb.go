@@ -3245,7 +3245,8 @@ func (x *Interface) GetIp6() []byte {
 
 type ApplyResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Results       []*OpResult            `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"`
+	Results       []*OpResult            `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"` // as many as ops, in their order
+	More          bool                   `protobuf:"varint,2,opt,name=more,proto3" json:"more,omitempty"`      // they go on in the next Reply, of the same seq: one message did not hold them
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3285,6 +3286,13 @@ func (x *ApplyResult) GetResults() []*OpResult {
 		return x.Results
 	}
 	return nil
+}
+
+func (x *ApplyResult) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
 }
 
 type OpResult struct {
@@ -4232,9 +4240,10 @@ const file_upf_proto_rawDesc = "" +
 	"\x05types\x18\x03 \x03(\x0e2\x1d.airpath.upf.v1.InterfaceTypeR\x05types\x12+\n" +
 	"\x11network_instances\x18\x04 \x03(\tR\x10networkInstances\x12\x10\n" +
 	"\x03ip4\x18\x05 \x01(\fR\x03ip4\x12\x10\n" +
-	"\x03ip6\x18\x06 \x01(\fR\x03ip6\"A\n" +
+	"\x03ip6\x18\x06 \x01(\fR\x03ip6\"U\n" +
 	"\vApplyResult\x122\n" +
-	"\aresults\x18\x01 \x03(\v2\x18.airpath.upf.v1.OpResultR\aresults\"\x96\x02\n" +
+	"\aresults\x18\x01 \x03(\v2\x18.airpath.upf.v1.OpResultR\aresults\x12\x12\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"\x96\x02\n" +
 	"\bOpResult\x12.\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x16.airpath.upf.v1.StatusR\x06status\x12\x14\n" +
 	"\x05error\x18\x02 \x01(\tR\x05error\x129\n" +

@@ -10,6 +10,9 @@ import (
 	"airpath/control/upfpb"
 )
 
+// resultsMax is how many results a Reply holds here: few, so that clients meet several.
+const resultsMax = 8
+
 func (u *Unit) do(conn *dataplane.Conn, r *upfpb.Request) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -35,6 +38,14 @@ func (u *Unit) do(conn *dataplane.Conn, r *upfpb.Request) error {
 		for _, op := range body.Apply.GetOps() {
 			u.ops++
 			result.Results = append(result.Results, u.op(op))
+		}
+		for len(result.Results) > resultsMax {
+			part := &upfpb.ApplyResult{Results: result.Results[:resultsMax], More: true}
+			result.Results = result.Results[resultsMax:]
+			if err := u.reply(conn, &upfpb.Reply{Seq: r.GetSeq(),
+				Body: &upfpb.Reply_Result{Result: part}}); err != nil {
+				return err
+			}
 		}
 		reply.Body = &upfpb.Reply_Result{Result: result}
 	case *upfpb.Request_List:
