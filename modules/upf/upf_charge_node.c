@@ -14,7 +14,12 @@
 
 #define CHECKPOINT_NS (500 * AP_NS_PER_MS) /* until the agent says */
 
+enum { DROP_QUOTA };
+
 static const char *const edges[] = {[UPF_CHARGE_FORWARD] = "forward"};
+static const char *const drops[] = {
+	[DROP_QUOTA] = "quota", /* used up by a packet of the same vector */
+};
 
 static uint16_t
 upf_charge_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
@@ -23,6 +28,7 @@ upf_charge_process(struct rte_graph *graph, struct rte_node *node, void **objs, 
 	struct upf_charger *c = upf_worker_of(n)->charger;
 	const uint64_t now_ns = ap_node_now(n);
 	const uint32_t now_ms = (uint32_t)(now_ns / AP_NS_PER_MS);
+	uint16_t kept = 0;
 
 	n->in += nb;
 	for (uint16_t i = 0; i < nb; i++) {
@@ -31,10 +37,16 @@ upf_charge_process(struct rte_graph *graph, struct rte_node *node, void **objs, 
 		struct upf_lane *lane = &s->lanes[upf_matched_lane(m)];
 
 		if ((lane->flags & UPF_CHARGE_MASK) == UPF_CHARGE_THESE &&
-		    likely(m->pkt_len != 0 && s->queue == 0))
+		    likely(m->pkt_len != 0 && s->queue == 0)) {
+			if (unlikely(lane->flags & UPF_LANE_QUOTA_OUT)) {
+				ap_drop(n, DROP_QUOTA, m);
+				continue;
+			}
 			upf_charge_count(c, s, lane, m->pkt_len, now_ms, now_ns);
+		}
+		objs[kept++] = m;
 	}
-	ap_next_all(n, graph, node, UPF_CHARGE_FORWARD, objs, nb);
+	ap_next_all(n, graph, node, UPF_CHARGE_FORWARD, objs, kept);
 	return nb;
 }
 
@@ -73,6 +85,8 @@ static const struct ap_node_type upf_charge = {
 	.process = upf_charge_process,
 	.edges = edges,
 	.nb_edges = RTE_DIM(edges),
+	.drops = drops,
+	.nb_drops = RTE_DIM(drops),
 	.init = upf_charge_init,
 	.fini = upf_charge_fini,
 };

@@ -14,9 +14,17 @@
 #include "modules/upf/upf_mark.h"
 
 #define DRAIN 64 /* packets that leave the buffer at once */
-#define USUAL (UPF_LANE_FORWARD | UPF_LANE_BUFFER | UPF_LANE_NOTIFY | UPF_LANE_MORE)
+#define USUAL (UPF_LANE_FORWARD | UPF_LANE_BUFFER | UPF_LANE_MORE)
 
-enum { DROP_FAR, DROP_OVERFLOW, DROP_DISCARDED, DROP_NO_MBUF, DROP_TOO_LONG, DROP_NO_TUNNEL };
+enum {
+	DROP_FAR,
+	DROP_OVERFLOW,
+	DROP_DISCARDED,
+	DROP_NO_MBUF,
+	DROP_TOO_LONG,
+	DROP_NO_TUNNEL,
+	DROP_QUOTA
+};
 
 static const char *const edges[] = {[UPF_FORWARD_OUT] = "out"};
 static const char *const drops[] = {
@@ -26,6 +34,7 @@ static const char *const drops[] = {
 	[DROP_NO_MBUF] = "no_mbuf",
 	[DROP_TOO_LONG] = "too_long",   /* for the outer header's length fields */
 	[DROP_NO_TUNNEL] = "no_tunnel", /* an End Marker to where there is no GTP-U */
+	[DROP_QUOTA] = "quota",         /* used up by those that waited before it */
 };
 
 struct forward {
@@ -248,6 +257,10 @@ upf_forward_expire(struct ap_node *n, uint64_t now_ns)
 		const uint16_t l = upf_matched_lane(pkts[i]);
 		struct rte_mbuf *m;
 
+		if (s->lanes[l].flags & UPF_LANE_QUOTA_OUT) {
+			ap_drop(n, DROP_QUOTA, pkts[i]);
+			continue;
+		}
 		charge(&v, s, &s->lanes[l], pkts[i]);
 		m = onward_more(&v, pkts[i], s, l);
 		if (m != NULL)

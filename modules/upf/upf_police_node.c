@@ -35,12 +35,15 @@ police_slow(struct upf_charger *c, struct upf_session *s, uint16_t l, uint32_t b
 {
 	const uint32_t now_ms = (uint32_t)(now_ns / AP_NS_PER_MS);
 	struct upf_lane *lane = &s->lanes[l];
-	const uint32_t flags = lane->flags;
-	const struct upf_rules *r = s->rules;
+	struct upf_rules *r = s->rules;
+	uint32_t flags;
 	bool gate;
 
 	if (bytes == 0)
 		return PASS; /* an End Marker */
+	if (lane->flags & UPF_LANE_QUOTA_FAR)
+		upf_urr_quota_far(&r->accounts, l);
+	flags = lane->flags;
 	if (flags & UPF_LANE_QUOTA_OUT)
 		return DROP_QUOTA;
 	if (flags & UPF_LANE_BEFORE_QOS)

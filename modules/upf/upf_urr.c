@@ -260,27 +260,46 @@ look_at(const struct upf_accounts *a, struct upf_urr *u, uint64_t now_ns)
 	return true;
 }
 
-/* A lane whose PDR has a URR without quota left lets nothing pass, or does as that URR's FAR for
- * Quota Action says (§5.2.2.2.1). */
+static const struct upf_urr *
+exhausted_by(const struct upf_accounts *a, unsigned lane)
+{
+	const struct upf_pdr *pdr = &a->pdrs[lane];
+
+	for (unsigned k = 0; k < pdr->nb_urrs; k++)
+		if (a->urrs[pdr->urrs[k]].flags & UPF_URR_EXHAUSTED)
+			return &a->urrs[pdr->urrs[k]];
+	return NULL;
+}
+
+/*
+ * A lane whose PDR has a URR without quota left lets nothing pass, or does as that URR's FAR for
+ * Quota Action says (§5.2.2.2.1); this from the next vector on, as packets already counted are
+ * still on their way to the FAR.
+ */
 static void
 close_lanes(struct upf_accounts *a)
 {
 	for (unsigned i = 0; i < a->nb_pdrs; i++) {
 		struct upf_lane *lane = &a->session->lanes[i];
-		const struct upf_pdr *pdr = &a->pdrs[i];
-		const struct upf_urr *by = NULL;
+		const struct upf_urr *by = exhausted_by(a, i);
 
-		for (unsigned k = 0; k < pdr->nb_urrs && by == NULL; k++)
-			if (a->urrs[pdr->urrs[k]].flags & UPF_URR_EXHAUSTED)
-				by = &a->urrs[pdr->urrs[k]];
-		lane->flags &= ~(uint32_t)UPF_LANE_QUOTA_OUT;
+		lane->flags &= ~(uint32_t)(UPF_LANE_QUOTA_OUT | UPF_LANE_QUOTA_FAR);
 		if (by == NULL)
 			continue;
+		lane->flags |= UPF_LANE_QUOTA_OUT;
 		if (by->flags & UPF_URR_QUOTA_FAR && by->more != NULL)
-			a->charger->take_far(a->session, (uint16_t)i, by->more->quota_far);
-		else
-			lane->flags |= UPF_LANE_QUOTA_OUT;
+			lane->flags |= UPF_LANE_QUOTA_FAR;
 	}
+}
+
+void
+upf_urr_quota_far(struct upf_accounts *a, unsigned lane)
+{
+	const struct upf_urr *by = exhausted_by(a, lane);
+
+	a->session->lanes[lane].flags &= ~(uint32_t)(UPF_LANE_QUOTA_OUT | UPF_LANE_QUOTA_FAR);
+	if (by != NULL && by->more != NULL)
+		a->charger->take_far(a->session, (uint16_t)lane, by->more->quota_far);
 }
 
 /* Octets of one direction that each lane may count until a limit may be reached. */

@@ -218,6 +218,9 @@ unsigned upf_urr_take(struct upf_accounts *a, unsigned urr, uint32_t triggers, u
  */
 void upf_urr_look(struct upf_accounts *a, uint64_t now_ns);
 
+/** The lane, which has UPF_LANE_QUOTA_FAR, takes that FAR. Between two vectors. */
+void upf_urr_quota_far(struct upf_accounts *a, unsigned lane);
+
 /** Applications and flows count events (seam for the detection of applications). */
 void upf_urr_event(struct upf_accounts *a, unsigned urr, uint64_t n, uint64_t now_ns);
 

@@ -105,6 +105,8 @@ packet(unsigned lane, uint32_t bytes)
 {
 	struct upf_lane *l = &b.lanes[lane];
 
+	if (l->flags & UPF_LANE_QUOTA_FAR)
+		upf_urr_quota_far(upf_accounts_of(&b.s), lane);
 	if (l->flags & UPF_LANE_QUOTA_OUT)
 		return false;
 	l->packets++;
@@ -268,8 +270,9 @@ far_for_quota_action(void **state)
 	assert_int_equal(b.far[0], 0);
 	packet(0, 10);
 	for (unsigned i = 0; i < LANES; i++) {
-		assert_int_equal(b.far[i], 9);
+		assert_int_equal(b.far[i], 0);
 		assert_true(packet(i, 10));
+		assert_int_equal(b.far[i], 9);
 	}
 }
 
