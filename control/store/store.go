@@ -25,6 +25,7 @@ var (
 	bucketSessions = []byte("sessions")
 	bucketGone     = []byte("gone")
 	bucketPeers    = []byte("associations")
+	bucketReports  = []byte("reports")
 	keyRecovery    = []byte("recovery")
 )
 
@@ -54,9 +55,15 @@ type Store struct {
 	commits, writes uint64 // by the committer alone, read under mu
 }
 
-type write struct {
+// Write is one change; those of one Apply are committed together.
+type Write struct {
 	bucket, key, value []byte // value nil: delete
-	done               func(error)
+}
+
+type write struct {
+	Write
+	last bool // of its Apply
+	done func(error)
 }
 
 // ErrClosed is what a write gets after Close.
@@ -119,7 +126,7 @@ func openLocked(path string, keep bool) (*bolt.DB, error) {
 // prepare makes the buckets and settles the Recovery Time Stamp.
 func (s *Store) prepare(o Options, boot string, mark mark) error {
 	return s.db.Update(func(tx *bolt.Tx) error {
-		for _, name := range [][]byte{bucketMeta, bucketSessions, bucketGone, bucketPeers} {
+		for _, name := range [][]byte{bucketMeta, bucketSessions, bucketGone, bucketPeers, bucketReports} {
 			b, err := tx.CreateBucketIfNotExists(name)
 			if err != nil {
 				return err
@@ -170,35 +177,46 @@ func (s *Store) Statistics() (commits, writes uint64) {
 
 func seidKey(seid uint64) []byte { return binary.BigEndian.AppendUint64(nil, seid) }
 
-// Put stores a session's record. record must not change any more; done (may be nil) is called on
-// the committer's goroutine, in the order of the calls.
-func (s *Store) Put(seid uint64, record []byte, done func(error)) {
-	s.enqueue(write{bucketSessions, seidKey(seid), record, done})
+// PutSession stores a session's record, nil removes it. What is given to a Write must not change
+// any more.
+func PutSession(seid uint64, record []byte) Write {
+	return Write{bucketSessions, seidKey(seid), record}
 }
 
-// Delete removes a session's record. last, if not nil, is kept in its place for Gone.
-func (s *Store) Delete(seid uint64, last []byte, done func(error)) {
-	key := seidKey(seid)
-	if last == nil {
-		s.enqueue(write{bucketSessions, key, nil, done})
-		return
-	}
-	s.enqueue(write{bucketSessions, key, nil, nil}, write{bucketGone, key, last, done})
-}
+// PutGone keeps something of a session that was deleted; nil forgets it.
+func PutGone(seid uint64, last []byte) Write { return Write{bucketGone, seidKey(seid), last} }
 
-// Forget removes what Delete kept.
-func (s *Store) Forget(seid uint64) {
-	s.enqueue(write{bucketGone, seidKey(seid), nil, nil})
+// PutReport keeps a report under a number until it is delivered; nil forgets it.
+func PutReport(seid, number uint64, report []byte) Write {
+	return Write{bucketReports, binary.BigEndian.AppendUint64(seidKey(seid), number), report}
 }
 
 // PutPeer stores what is to be known of a peer; nil forgets it.
-func (s *Store) PutPeer(name string, state []byte, done func(error)) {
-	s.enqueue(write{bucketPeers, []byte(name), state, done})
-}
+func PutPeer(name string, state []byte) Write { return Write{bucketPeers, []byte(name), state} }
 
 // PutMeta stores a value under a name of the caller's.
-func (s *Store) PutMeta(name string, value []byte, done func(error)) {
-	s.enqueue(write{bucketMeta, []byte("x-" + name), value, done})
+func PutMeta(name string, value []byte) Write { return Write{bucketMeta, []byte("x-" + name), value} }
+
+// Apply asks for changes to be committed together. done (may be nil) is called on the committer's
+// goroutine, in the order of the calls.
+func (s *Store) Apply(done func(error), changes ...Write) {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		if done != nil {
+			done(ErrClosed)
+		}
+		return
+	}
+	for i := range changes {
+		w := write{Write: changes[i]}
+		if i == len(changes)-1 {
+			w.last, w.done = true, done
+		}
+		s.waiting = append(s.waiting, w)
+	}
+	s.mu.Unlock()
+	s.wake()
 }
 
 // Meta is what PutMeta stored; nil: nothing.
@@ -214,22 +232,8 @@ func (s *Store) Meta(name string) []byte {
 // Flush returns after everything asked for before is committed.
 func (s *Store) Flush() error {
 	c := make(chan error, 1)
-	s.enqueue(write{done: func(err error) { c <- err }})
+	s.Apply(func(err error) { c <- err }, Write{})
 	return <-c
-}
-
-func (s *Store) enqueue(w ...write) {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		for _, one := range w {
-			one.call(ErrClosed)
-		}
-		return
-	}
-	s.waiting = append(s.waiting, w...)
-	s.mu.Unlock()
-	s.wake()
 }
 
 func (s *Store) wake() {
@@ -252,13 +256,11 @@ func (s *Store) run() {
 		for {
 			s.mu.Lock()
 			batch := s.waiting
-			if len(batch) > batchMax {
-				// Delete's two writes may part here: the record goes first, and it alone says
-				// whether the session is there.
-				batch, s.waiting = batch[:batchMax:batchMax], batch[batchMax:]
-			} else {
-				s.waiting = nil
+			n := min(len(batch), batchMax)
+			for n > 0 && n < len(batch) && !batch[n-1].last {
+				n++
 			}
+			batch, s.waiting = batch[:n:n], batch[n:]
 			closed := s.closed
 			s.mu.Unlock()
 			if len(batch) == 0 {
@@ -302,13 +304,20 @@ func (s *Store) commit(batch []write) error {
 	return err
 }
 
-// Sessions yields every record by rising SEID; Gone what Delete kept; Peers what PutPeer stored.
-// Octets are valid only during the call.
+// Sessions yields every record by rising SEID. Octets, here and below, are valid only during the
+// call.
 func (s *Store) Sessions(yield func(seid uint64, record []byte) error) error {
 	return s.each(bucketSessions, func(k, v []byte) error { return yield(binary.BigEndian.Uint64(k), v) })
 }
 
-// Gone yields what Delete kept.
+// Reports yields what PutReport kept, by rising SEID and number.
+func (s *Store) Reports(yield func(seid, number uint64, report []byte) error) error {
+	return s.each(bucketReports, func(k, v []byte) error {
+		return yield(binary.BigEndian.Uint64(k), binary.BigEndian.Uint64(k[8:]), v)
+	})
+}
+
+// Gone yields what PutGone kept.
 func (s *Store) Gone(yield func(seid uint64, last []byte) error) error {
 	return s.each(bucketGone, func(k, v []byte) error { return yield(binary.BigEndian.Uint64(k), v) })
 }

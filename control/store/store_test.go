@@ -39,14 +39,14 @@ func TestRecordsOutliveTheProcess(t *testing.T) {
 		t.Fatal(s.Discarded(), s.RecoveryTimeStamp())
 	}
 	for i := range uint64(10) {
-		s.Put(i, []byte{byte(i)}, nil)
+		s.Apply(nil, PutSession(i, []byte{byte(i)}))
 	}
-	s.Delete(3, []byte("last"), nil)
-	s.Delete(4, nil, nil)
-	s.PutPeer("smf", []byte("up"), nil)
-	s.PutPeer("old", []byte("up"), nil)
-	s.PutPeer("old", nil, nil)
-	s.PutMeta("unit", []byte("7"), nil)
+	s.Apply(nil, PutSession(3, nil), PutGone(3, []byte("last")))
+	s.Apply(nil, PutSession(4, nil))
+	s.Apply(nil, PutPeer("smf", []byte("up")), PutPeer("old", []byte("up")))
+	s.Apply(nil, PutPeer("old", nil), PutReport(5, 9, []byte("r")), PutReport(5, 8, []byte("s")))
+	s.Apply(nil, PutReport(5, 8, nil))
+	s.Apply(nil, PutMeta("unit", []byte("7")))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,18 @@ func TestRecordsOutliveTheProcess(t *testing.T) {
 	if gone != 1 || peers != 1 || string(s.Meta("unit")) != "7" || s.Meta("none") != nil {
 		t.Error(gone, peers, s.Meta("unit"))
 	}
-	s.Forget(3)
+	reports := 0
+	_ = s.Reports(func(seid, number uint64, report []byte) error {
+		reports++
+		if seid != 5 || number != 9 || string(report) != "r" {
+			t.Error(seid, number, report)
+		}
+		return nil
+	})
+	if reports != 1 {
+		t.Error(reports, "reports")
+	}
+	s.Apply(nil, PutGone(3, nil))
 	if err := s.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +98,7 @@ func TestRecordsOutliveTheProcess(t *testing.T) {
 func TestAnotherBootDiscards(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path, "a", 1000)
-	s.Put(1, []byte("x"), nil)
+	s.Apply(nil, PutSession(1, []byte("x")))
 	s.Close()
 	// What a crash of the machine leaves is not even read.
 	if err := os.WriteFile(path, make([]byte, 100000), 0o600); err != nil {
@@ -116,7 +127,7 @@ func TestAnotherBootDiscards(t *testing.T) {
 func TestOneAgentAtATime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := open(t, path, "a", 1)
-	s.Put(1, []byte("x"), nil)
+	s.Apply(nil, PutSession(1, []byte("x")))
 	_ = s.Flush()
 	for _, boot := range []string{"a", "b"} {
 		if second, err := Open(Options{Path: path, BootID: boot}); err == nil {
@@ -136,7 +147,7 @@ func TestWritesShareCommits(t *testing.T) {
 	var order []uint64
 	for i := range uint64(20000) {
 		wait.Add(1)
-		s.Put(i, make([]byte, 300), func(err error) {
+		s.Apply(func(err error) {
 			if err != nil {
 				t.Error(err)
 			}
@@ -144,7 +155,7 @@ func TestWritesShareCommits(t *testing.T) {
 			order = append(order, i)
 			mu.Unlock()
 			wait.Done()
-		})
+		}, PutSession(i, make([]byte, 300)), PutMeta("n", []byte("x")))
 	}
 	wait.Wait()
 	for i, seid := range order {
@@ -153,15 +164,15 @@ func TestWritesShareCommits(t *testing.T) {
 		}
 	}
 	commits, writes := s.Statistics()
-	if writes != 20000 || commits > 5000 {
+	if writes != 40000 || commits > 5000 {
 		t.Error(commits, "commits of", writes)
 	}
 	s.Close()
-	s.Put(1, nil, func(err error) {
+	s.Apply(func(err error) {
 		if !errors.Is(err, ErrClosed) {
 			t.Error(err)
 		}
-	})
+	}, PutSession(1, nil))
 }
 
 // TestKilledWhileWriting kills a process that prints what it was called back for.
@@ -218,7 +229,7 @@ func child(path string) {
 		os.Exit(1)
 	}
 	for i := range uint64(10000000) {
-		s.Put(i, []byte(strconv.Itoa(int(i))), func(error) { fmt.Printf("%d\n", i) })
+		s.Apply(func(error) { fmt.Printf("%d\n", i) }, PutSession(i, []byte(strconv.Itoa(int(i)))))
 		if i%16 == 0 {
 			_ = s.Flush()
 		}
