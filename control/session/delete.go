@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package session
+
+import (
+	"net/netip"
+	"time"
+
+	"airpath/control/dataplane"
+	"airpath/control/rules"
+	"airpath/control/store"
+	"airpath/control/upfpb"
+)
+
+// Delete ends a session.
+func (m *Manager) Delete(t rules.Transaction, upSEID uint64, done rules.Done) {
+	m.mu.Lock()
+	s := m.sessions[upSEID]
+	m.mu.Unlock()
+	if s == nil {
+		m.refused(&t, done, 0, notFound())
+		return
+	}
+	m.remove(s, &t, done)
+}
+
+// remove deletes a session; t is nil when no request asked for it.
+func (m *Manager) remove(s *session, t *rules.Transaction, done rules.Done) {
+	if t == nil {
+		t = &rules.Transaction{}
+	}
+	m.mu.Lock()
+	after := m.start(s, func() func() {
+		if s.record == nil {
+			return func() {
+				m.refused(t, done, 0, notFound())
+				m.finish(s)
+			}
+		}
+		return s.unit.apply(dataplane.DeleteOp(s.seid), nil, func(res *upfpb.OpResult, err error) { m.removed(s, t, done, res, err) })
+	})
+	m.mu.Unlock()
+	after()
+}
+
+// removed takes the session away even if the unit is not there: a unit that comes back is told
+// which sessions are no more. What the session used is then known to the last checkpoint.
+func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res *upfpb.OpResult, err error) {
+	m.mu.Lock()
+	st := mustDecode(s.record)
+	reports := res.GetReports()
+	if err != nil || res.GetStatus() != upfpb.Status_OK {
+		reports = m.lastKnown(s, st)
+	}
+	a := &rules.Answer{Cause: rules.CauseAccepted, CPSEID: s.cpSEID, Usage: m.number(st, reports)}
+	var last []byte
+	if t.Encode != nil {
+		l := lastAnswer{peer: t.Peer, sequence: t.Sequence, wire: t.Encode(a)}
+		last = encodeGone(&l, m.now())
+		m.gone = append(m.gone, goneSession{s.seid, m.now()})
+		st.last = l
+	}
+	m.freeAddresses(st, nil)
+	m.freeTEIDs(s.unit, st)
+	m.drop(s)
+	m.counts.Deleted++
+	writes := []store.Write{store.PutSession(s.seid, nil)}
+	if last != nil {
+		writes = append(writes, store.PutGone(s.seid, last))
+	}
+	for n := range m.pending[s.seid] {
+		writes = append(writes, store.PutReport(s.seid, n, nil))
+	}
+	delete(m.pending, s.seid)
+	m.mu.Unlock()
+	m.store.Apply(func(err error) {
+		if err != nil {
+			m.storeFailed(err)
+		}
+		m.finish(s)
+		if done != nil {
+			done(a, st.last.wire)
+		}
+	}, writes...)
+}
+
+func (m *Manager) freeTEIDs(u *unit, st *state) {
+	now := m.nowMs()
+	for _, t := range append([]uint32{st.handle}, st.teids()...) {
+		if containsTEID(st.foreign, t) {
+			delete(u.foreign, t)
+		} else {
+			_ = u.teids.Free(t, now) // the handle may be a tunnel's, too
+		}
+	}
+}
+
+// DeleteOfPeer deletes every session of a CP function.
+func (m *Manager) DeleteOfPeer(node rules.NodeID, done func(sessions int)) {
+	m.mu.Lock()
+	var list []*session
+	if p := m.peers[node]; p != nil {
+		for _, s := range m.sessions {
+			if s.peer == p {
+				list = append(list, s)
+			}
+		}
+	}
+	m.mu.Unlock()
+	left := make(chan struct{}, len(list))
+	for _, s := range list {
+		m.remove(s, nil, func(*rules.Answer, []byte) { left <- struct{}{} })
+	}
+	if done == nil {
+		return
+	}
+	go func() {
+		for range list {
+			<-left
+		}
+		done(len(list))
+	}()
+}
+
+// goneSession is a deleted session whose answer is still kept.
+type goneSession struct {
+	seid uint64
+	at   time.Time
+}
+
+// goneFor is longer than any CP function sends a request again: N1 times T1.
+const goneFor = 2 * time.Minute
+
+func encodeGone(l *lastAnswer, at time.Time) []byte {
+	c := coder{}
+	c.number(uint64(at.Unix()))
+	walkLast(&c, l)
+	return c.b
+}
+
+func decodeGone(b []byte) (l lastAnswer, at time.Time, err error) {
+	c := coder{b: b, reading: true}
+	at = time.Unix(int64(c.number(0)), 0)
+	walkLast(&c, &l)
+	return l, at, c.err
+}
+
+func (m *Manager) loadGone() error {
+	return m.store.Gone(func(seid uint64, b []byte) error {
+		_, at, err := decodeGone(b)
+		if err == nil {
+			m.gone = append(m.gone, goneSession{seid, at})
+		}
+		return err
+	})
+}
+
+func (m *Manager) forgetGone() {
+	m.mu.Lock()
+	limit := m.now().Add(-goneFor)
+	var writes []store.Write
+	n := 0
+	for n < len(m.gone) && m.gone[n].at.Before(limit) {
+		writes = append(writes, store.PutGone(m.gone[n].seid, nil))
+		n++
+	}
+	m.gone = m.gone[n:]
+	m.mu.Unlock()
+	if n > 0 {
+		m.store.Apply(nil, writes...)
+	}
+}
+
+// Answers yields the answers kept: of deleted sessions, then of those that are there.
+func (m *Manager) Answers(yield func(peer netip.AddrPort, sequence uint32, wire []byte) bool) {
+	going := true
+	_ = m.store.Gone(func(_ uint64, b []byte) error {
+		if l, _, err := decodeGone(b); err == nil && going {
+			going = yield(l.peer, l.sequence, l.wire)
+		}
+		return nil
+	})
+	m.mu.Lock()
+	records := make([][]byte, 0, len(m.sessions))
+	for _, s := range m.sessions {
+		if s.record != nil {
+			records = append(records, s.record)
+		}
+	}
+	m.mu.Unlock()
+	for _, r := range records {
+		if !going {
+			return
+		}
+		if l := mustDecode(r).last; len(l.wire) > 0 {
+			going = yield(l.peer, l.sequence, l.wire)
+		}
+	}
+}
+
+// KeepAssociation stores what is to be known of an association; nil forgets it.
+func (m *Manager) KeepAssociation(node rules.NodeID, state []byte, done func()) {
+	if state != nil {
+		state = append(make([]byte, 0, len(state)), state...)
+	}
+	m.store.Apply(func(err error) {
+		if err != nil {
+			m.storeFailed(err)
+		}
+		if done != nil {
+			done()
+		}
+	}, store.PutPeer(nodeKey(node), state))
+}
+
+// Associations yields what KeepAssociation stored.
+func (m *Manager) Associations(yield func(node rules.NodeID, state []byte) bool) {
+	going := true
+	_ = m.store.Peers(func(name string, state []byte) error {
+		if node, ok := nodeOf(name); ok && going {
+			going = yield(node, append([]byte(nil), state...))
+		}
+		return nil
+	})
+}
+
+func nodeKey(n rules.NodeID) string {
+	if n.Addr.IsValid() {
+		return "a" + n.Addr.String()
+	}
+	return "f" + n.FQDN
+}
+
+func nodeOf(key string) (rules.NodeID, bool) {
+	if key == "" {
+		return rules.NodeID{}, false
+	}
+	if key[0] == 'f' {
+		return rules.NodeID{FQDN: key[1:]}, true
+	}
+	a, err := netip.ParseAddr(key[1:])
+	return rules.NodeID{Addr: a}, err == nil
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package session
+
+import (
+	"sort"
+
+	"airpath/control/owner"
+	"airpath/control/rules"
+)
+
+var _ rules.Sessions = (*Manager)(nil)
+
+// List yields sessions by rising SEID.
+func (m *Manager) List(after uint64, yield func(rules.SessionInfo) bool) {
+	m.mu.Lock()
+	ids := make([]uint64, 0, len(m.sessions))
+	for id := range m.sessions {
+		if id > after {
+			ids = append(ids, id)
+		}
+	}
+	m.mu.Unlock()
+	sort.Slice(ids, func(i, j int) bool { return ids[i] < ids[j] })
+	for _, id := range ids {
+		m.mu.Lock()
+		st, info := m.look(id)
+		m.mu.Unlock()
+		if st != nil && !yield(info) {
+			return
+		}
+	}
+}
+
+func (m *Manager) look(id uint64) (*state, rules.SessionInfo) {
+	s := m.sessions[id]
+	if s == nil || s.record == nil {
+		return nil, rules.SessionInfo{}
+	}
+	st := mustDecode(s.record)
+	info := rules.SessionInfo{
+		UPSEID: st.seid, CPSEID: st.cp.SEID, Node: st.node.String(), IPv4: st.ip4, IPv6: st.ip6, IPv6Bits: st.ip6Bits,
+		TEIDs: st.teids(), PDRs: len(st.pdrs), Unit: s.unit.name, Worker: -1, Version: s.version,
+	}
+	if b := owner.Bucket(st.handle); int(b) < len(s.unit.workers) {
+		info.Worker = int(s.unit.workers[b])
+	}
+	return st, info
+}
+
+// Show gives one session with its rules.
+func (m *Manager) Show(upSEID uint64) (rules.SessionDetail, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	st, info := m.look(upSEID)
+	if st == nil {
+		return rules.SessionDetail{}, false
+	}
+	d := rules.SessionDetail{
+		SessionInfo: info, DNN: st.dnn, UserID: st.user, PDRRules: st.pdrs, FARRules: st.fars, QERRules: st.qers,
+		BARRules: st.bars, NextSEQN: map[uint32]uint32{}, InactivityTimer: st.inactivity,
+	}
+	for _, u := range st.urrs {
+		d.URRRules = append(d.URRRules, u.URR)
+		d.NextSEQN[u.ID] = u.seqn
+	}
+	return d, true
+}
+
+// UnitInfo is what is known of a forwarding unit.
+type UnitInfo struct {
+	Name      string   `json:"name"`
+	Connected bool     `json:"connected"`
+	Unit      string   `json:"unit"`
+	Workers   uint32   `json:"workers"`
+	Steering  string   `json:"steering"`
+	Buckets   []uint32 `json:"-"` // which worker serves a bucket
+	Sessions  int      `json:"sessions"`
+}
+
+// Units lists the forwarding units.
+func (m *Manager) Units() []UnitInfo {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	count := map[*unit]int{}
+	for _, s := range m.sessions {
+		count[s.unit]++
+	}
+	var out []UnitInfo
+	for _, u := range m.units {
+		out = append(out, UnitInfo{
+			Name: u.name, Connected: u.ready, Unit: u.welcome.GetUnit(), Workers: u.welcome.GetWorkers(),
+			Steering: u.welcome.GetSteering(), Buckets: u.workers, Sessions: count[u],
+		})
+	}
+	return out
+}

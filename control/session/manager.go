@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Package session holds the PFCP sessions of the UP function. A request becomes a new state of
+// its session, checked whole; the state is compiled and sent to the session's forwarding unit;
+// when the unit's workers have acknowledged, the state is stored, and when that is committed the
+// request is answered. Until then the old state is in force, and a failure leaves it there.
+//
+// One mutex guards everything: a request holds it for some ten microseconds and never waits under
+// it. What happens to one session happens in turn: while a request is under way, the next wait.
+package session
+
+import (
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"time"
+
+	"airpath/control/dataplane"
+	"airpath/control/owner"
+	"airpath/control/rules"
+	"airpath/control/store"
+)
+
+// Config of the session manager.
+type Config struct {
+	Units []UnitConfig `yaml:"units"`
+	Pools []Pool       `yaml:"pools"`
+	// CPFTEID lets the CP function choose F-TEIDs.
+	CPFTEID bool `yaml:"-"`
+	// CheckpointMs is how often units report usage for the case that they are killed; 0: 500.
+	CheckpointMs uint32 `yaml:"checkpoint_ms"`
+	// GTP-U path management, TS 29.281 §7.2: 0 interval sends no Echo Requests.
+	EchoIntervalS uint32 `yaml:"echo_interval_s"`
+	EchoTimeoutMs uint32 `yaml:"echo_timeout_ms"`
+	EchoTries     uint32 `yaml:"echo_tries"`
+	// WaitMs is how long requests wait for a unit that is away; 0: 2000. Less than what an SMF
+	// waits for an answer.
+	WaitMs uint32 `yaml:"wait_ms"`
+}
+
+// UnitConfig is a forwarding unit.
+type UnitConfig struct {
+	Name   string `yaml:"name"`
+	Socket string `yaml:"socket"`
+}
+
+// Options of New.
+type Options struct {
+	Config   Config
+	Store    *store.Store
+	Reporter rules.Reporter
+	Log      *slog.Logger
+	Agent    string           // name and version
+	Now      func() time.Time // nil: time.Now
+}
+
+// Manager implements rules.Sessions.
+type Manager struct {
+	config   Config
+	store    *store.Store
+	reporter rules.Reporter
+	log      *slog.Logger
+	now      func() time.Time
+	started  time.Time
+
+	mu       sync.Mutex
+	sessions map[uint64]*session
+	units    []*unit
+	turn     int
+	pools    *pools
+	peers    map[rules.NodeID]*peer
+	nextSEID uint64
+	lastSEID uint64 // of the block the store knows of
+	pending  map[uint64]map[uint64]*pendingReport
+	reportNo uint64
+	gone     []goneSession
+	closed   bool
+	stop     chan struct{}
+	wait     sync.WaitGroup
+	counts   Counters
+}
+
+// Counters of what happened, for metrics. See Statistics.
+type Counters struct {
+	Sessions, TEIDs                      uint64
+	Established, Modified, Deleted       uint64
+	Refused                              uint64
+	Reports, ReportsLost                 uint64 // usage reports sent to CP functions; given up
+	EventsTwice, EventsUnknown           uint64 // numbers seen before; of sessions or URRs not there
+	RefilledSessions, RefillFailures     uint64
+	StoreFailures, Disconnects, ForgotCP uint64
+}
+
+// session is what memory holds of one. Its rules are folded in record.
+type session struct {
+	seid    uint64
+	cpSEID  uint64
+	record  []byte // nil while it is being established
+	usage   []byte // upfpb.Checkpoint: usage since the last report; nil: none
+	peer    *peer
+	unit    *unit
+	draft   *draft    // of the request under way
+	queue   *[]func() // what waits for it
+	version uint32
+	handle  uint32
+	epoch   uint32 // connection of the unit on which it was sent or seen
+	busy    bool
+}
+
+type peer struct {
+	node     rules.NodeID
+	sessions int
+}
+
+const seidBlock = 1 << 16
+
+// New reads the store and starts the clients of the forwarding units.
+func New(o Options) (*Manager, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Config.CheckpointMs == 0 {
+		o.Config.CheckpointMs = 500
+	}
+	if o.Config.WaitMs == 0 {
+		o.Config.WaitMs = 2000
+	}
+	m := &Manager{
+		config: o.Config, store: o.Store, reporter: o.Reporter, log: o.Log, now: o.Now, started: o.Now(),
+		sessions: map[uint64]*session{}, peers: map[rules.NodeID]*peer{},
+		pending: map[uint64]map[uint64]*pendingReport{}, stop: make(chan struct{}),
+	}
+	var err error
+	if m.pools, err = newPools(o.Config.Pools); err != nil {
+		return nil, err
+	}
+	if err = m.makeUnits(); err != nil {
+		return nil, err
+	}
+	if err = m.load(); err != nil {
+		return nil, err
+	}
+	for _, u := range m.units {
+		u.client = dataplane.New(u.socket, o.Agent, u, m.log)
+		close(u.hasClient)
+	}
+	m.wait.Add(1)
+	go m.housekeeping()
+	m.resendReports()
+	return m, nil
+}
+
+func (m *Manager) makeUnits() error {
+	if len(m.config.Units) == 0 {
+		return fmt.Errorf("no forwarding unit is configured")
+	}
+	first := uint8(m.started.UnixNano()/1e6)%owner.GenerationMax + 1
+	for _, c := range m.config.Units {
+		if m.unitNamed(c.Name) != nil {
+			return fmt.Errorf("forwarding unit %q is configured twice", c.Name)
+		}
+		teids, err := owner.NewTEIDs(owner.Slots, first)
+		if err != nil {
+			return err
+		}
+		u := &unit{m: m, name: c.Name, socket: c.Socket, teids: teids, foreign: map[uint32]bool{}, hasClient: make(chan struct{})}
+		u.readMark()
+		m.units = append(m.units, u)
+	}
+	for _, p := range m.config.Pools {
+		if p.Unit != "" && m.unitNamed(p.Unit) == nil {
+			return fmt.Errorf("pool %v is served by forwarding unit %q, which is not configured", p.Prefix, p.Unit)
+		}
+	}
+	return nil
+}
+
+func (m *Manager) unitNamed(name string) *unit {
+	for _, u := range m.units {
+		if u.name == name {
+			return u
+		}
+	}
+	return nil
+}
+
+// nowMs never goes back.
+func (m *Manager) nowMs() int64 { return m.now().Sub(m.started).Milliseconds() + 1 }
+
+// Close stops the clients; what is stored stays.
+func (m *Manager) Close() {
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		return
+	}
+	m.closed = true
+	close(m.stop)
+	m.mu.Unlock()
+	for _, u := range m.units {
+		u.client.Close()
+		u.expire()
+	}
+	m.wait.Wait()
+}
+
+func (m *Manager) housekeeping() {
+	defer m.wait.Done()
+	tick := time.NewTicker(250 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-m.stop:
+			return
+		case <-tick.C:
+			for _, u := range m.units {
+				u.expire()
+			}
+			m.forgetGone()
+		}
+	}
+}
+
+// load brings back what the store has: sessions, their TEIDs and addresses.
+func (m *Manager) load() error {
+	m.nextSEID = readUint64(m.store.Meta("seid"))
+	if m.nextSEID == 0 {
+		// SEIDs of before a loss of all sessions do not come again.
+		m.nextSEID = uint64(uint32(m.store.RecoveryTimeStamp().Unix()))<<32 | 1
+	}
+	m.lastSEID = m.nextSEID
+	now := m.nowMs()
+	err := m.store.Sessions(func(seid uint64, record []byte) error {
+		st, err := decode(record)
+		if err != nil {
+			return fmt.Errorf("session %x: %w", seid, err)
+		}
+		m.adopt(st, append([]byte(nil), record...), now)
+		return nil
+	})
+	if err == nil {
+		err = m.loadReports()
+	}
+	if err == nil {
+		err = m.loadGone()
+	}
+	return err
+}
+
+func (m *Manager) adopt(st *state, record []byte, now int64) {
+	u := m.unitNamed(st.unit)
+	if u == nil { // configured no more: another one takes the session
+		u = m.units[0]
+		m.log.Warn("session moves: its forwarding unit is not configured any more", "seid", st.seid, "unit", st.unit, "to", u.name)
+	}
+	s := &session{seid: st.seid, cpSEID: st.cp.SEID, record: record, unit: u, version: st.version, handle: st.handle}
+	for _, t := range append([]uint32{st.handle}, st.teids()...) {
+		switch {
+		case containsTEID(st.foreign, t):
+			u.foreign[t] = true
+		case u.teids.State(t) != owner.Live:
+			if err := u.teids.Claim(t, now); err != nil {
+				m.log.Error("stored session has a TEID that cannot be", "seid", st.seid, "teid", t, "error", err)
+			}
+		}
+	}
+	for _, p := range []netip.Prefix{st.prefix4(), st.prefix6()} {
+		if p.IsValid() {
+			if err := m.pools.claim(st.ni, p); err != nil {
+				m.log.Error("stored session has an address that cannot be", "seid", st.seid, "address", p, "error", err)
+			}
+		}
+	}
+	m.sessions[st.seid] = s
+	m.enter(s, st.node)
+}
+
+func containsTEID(list []uint32, t uint32) bool {
+	for _, x := range list {
+		if x == t {
+			return true
+		}
+	}
+	return false
+}
+
+// enter counts a session to its CP function.
+func (m *Manager) enter(s *session, node rules.NodeID) {
+	p := m.peers[node]
+	if p == nil {
+		p = &peer{node: node}
+		m.peers[node] = p
+	}
+	p.sessions++
+	s.peer = p
+}
+
+func (m *Manager) leave(s *session) {
+	if s.peer.sessions--; s.peer.sessions == 0 {
+		delete(m.peers, s.peer.node)
+	}
+}
+
+// newSEID gives SEIDs in order. The store hears of a block before any of it is stored.
+func (m *Manager) newSEID() uint64 {
+	if m.nextSEID >= m.lastSEID {
+		m.lastSEID = m.nextSEID + seidBlock
+		m.store.Apply(nil, store.PutMeta("seid", uint64Bytes(m.lastSEID)))
+	}
+	m.nextSEID++
+	return m.nextSEID - 1
+}
+
+// RecoveryTimeStamp changes only when sessions were lost.
+func (m *Manager) RecoveryTimeStamp() time.Time { return m.store.RecoveryTimeStamp() }
+
+// CPSEID of a session.
+func (m *Manager) CPSEID(upSEID uint64) (uint64, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[upSEID]
+	if s == nil || s.record == nil {
+		return 0, false
+	}
+	return s.cpSEID, true
+}
+
+// CountOfPeer counts the sessions of a CP function.
+func (m *Manager) CountOfPeer(node rules.NodeID) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p := m.peers[node]; p != nil {
+		return p.sessions
+	}
+	return 0
+}
+
+// Statistics are the counters so far.
+func (m *Manager) Statistics() Counters {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := m.counts
+	c.Sessions = uint64(len(m.sessions))
+	for _, u := range m.units {
+		c.TEIDs += uint64(u.teids.Live() + len(u.foreign))
+	}
+	return c
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package session
+
+import (
+	"fmt"
+	"net/netip"
+
+	"airpath/control/rules"
+)
+
+// state is everything to be known of a session. In memory and in the store it is a record, a few
+// hundred octets; it is unfolded for a change and to be sent.
+type state struct {
+	seid       uint64
+	version    uint32
+	handle     uint32 // bucket·slot·generation; the TEID of the first tunnel, too
+	handleUsed bool   // as a TEID; not again, even when its tunnel is gone
+	unit       string
+	node       rules.NodeID
+	cp         rules.FSEID
+	dnn        string
+	user       string
+	inactivity uint32
+	ni         string     // the addresses are unique in
+	ip4        netip.Addr // of the UE
+	ip6        netip.Addr
+	ip6Bits    uint8
+	foreign    []uint32 // TEIDs the CP function chose
+	pdrs       []rules.PDR
+	fars       []rules.FAR
+	qers       []rules.QER
+	urrs       []urr
+	bars       []rules.BAR
+	last       lastAnswer
+}
+
+// urr is a URR with what the agent keeps for it.
+type urr struct {
+	rules.URR
+	seqn       uint32 // UR-SEQN of the next report
+	generation uint32 // rises when thresholds or quotas are provided
+}
+
+// lastAnswer is what a retransmitted request gets after a restart of the agent.
+type lastAnswer struct {
+	peer     netip.AddrPort
+	sequence uint32
+	wire     []byte
+}
+
+const recordVersion = 1
+
+func (st *state) encode() []byte {
+	c := coder{b: make([]byte, 0, 512)}
+	st.walk(&c)
+	return append(make([]byte, 0, len(c.b)), c.b...)
+}
+
+func decode(record []byte) (*state, error) {
+	st := new(state)
+	c := coder{b: record, reading: true}
+	st.walk(&c)
+	if c.err == nil && len(c.b) != 0 {
+		c.err = errRecord
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	return st, nil
+}
+
+// mustDecode is for records this process wrote or has read before.
+func mustDecode(record []byte) *state {
+	st, err := decode(record)
+	if err != nil {
+		panic(fmt.Sprintf("session record changed in memory: %v", err))
+	}
+	return st
+}
+
+func (st *state) walk(c *coder) {
+	if c.number(recordVersion) != recordVersion {
+		c.fail()
+		return
+	}
+	num(c, &st.seid)
+	num(c, &st.version)
+	num(c, &st.handle)
+	flag(c, &st.handleUsed)
+	text(c, &st.unit)
+	addr(c, &st.node.Addr)
+	text(c, &st.node.FQDN)
+	fseid(c, &st.cp)
+	text(c, &st.dnn)
+	text(c, &st.user)
+	num(c, &st.inactivity)
+	text(c, &st.ni)
+	addr(c, &st.ip4)
+	addr(c, &st.ip6)
+	num(c, &st.ip6Bits)
+	list(c, &st.foreign, num)
+	list(c, &st.pdrs, walkPDR)
+	list(c, &st.fars, walkFAR)
+	list(c, &st.qers, walkQER)
+	list(c, &st.urrs, walkURR)
+	list(c, &st.bars, walkBAR)
+	walkLast(c, &st.last)
+}
+
+func walkLast(c *coder, l *lastAnswer) {
+	a, port := l.peer.Addr(), l.peer.Port()
+	addr(c, &a)
+	num(c, &port)
+	l.peer = netip.AddrPortFrom(a, port)
+	num(c, &l.sequence)
+	octets(c, &l.wire)
+}
+
+func fseid(c *coder, f *rules.FSEID) {
+	num(c, &f.SEID)
+	addr(c, &f.IPv4)
+	addr(c, &f.IPv6)
+}
+
+func walkPDR(c *coder, p *rules.PDR) {
+	num(c, &p.ID)
+	opt(c, &p.Precedence, num)
+	opt(c, &p.PDI, walkPDI)
+	opt(c, &p.OuterHeaderRemoval, func(c *coder, r *rules.OuterHeaderRemoval) {
+		num(c, &r.Description)
+		num(c, &r.Extension)
+	})
+	opt(c, &p.FARID, num)
+	list(c, &p.URRIDs, num)
+	list(c, &p.QERIDs, num)
+}
+
+func walkPDI(c *coder, p *rules.PDI) {
+	num(c, &p.Source)
+	opt(c, &p.SourceType, num)
+	opt(c, &p.NetworkInstance, text)
+	opt(c, &p.LocalFTEID, func(c *coder, f *rules.FTEID) {
+		num(c, &f.TEID)
+		addr(c, &f.IPv4)
+		addr(c, &f.IPv6)
+	})
+	list(c, &p.UEIPs, func(c *coder, u *rules.UEIP) {
+		addr(c, &u.IPv4)
+		addr(c, &u.IPv6)
+		flag(c, &u.Destination)
+		num(c, &u.DelegationBits)
+		num(c, &u.PrefixLength)
+	})
+	list(c, &p.SDFFilters, func(c *coder, f *rules.SDFFilter) {
+		opt(c, &f.Flow, text)
+		opt(c, &f.ToS, walkMarking)
+		opt(c, &f.SPI, num)
+		opt(c, &f.FlowLabel, num)
+		opt(c, &f.ID, num)
+	})
+	list(c, &p.QFIs, num)
+	list(c, &p.FramedRoutes, text)
+	list(c, &p.FramedIPv6Routes, text)
+}
+
+func walkMarking(c *coder, m *rules.Marking) {
+	num(c, &m.Value)
+	num(c, &m.Mask)
+}
+
+func walkFAR(c *coder, f *rules.FAR) {
+	num(c, &f.ID)
+	opt(c, &f.Action, num)
+	opt(c, &f.Forwarding, walkForwarding)
+	list(c, &f.Duplicating, walkForwarding)
+	opt(c, &f.BARID, num)
+}
+
+func walkForwarding(c *coder, f *rules.Forwarding) {
+	opt(c, &f.Destination, num)
+	opt(c, &f.DestinationType, num)
+	opt(c, &f.NetworkInstance, text)
+	opt(c, &f.OuterHeaderCreation, func(c *coder, o *rules.OuterHeaderCreation) {
+		num(c, &o.Description)
+		num(c, &o.TEID)
+		addr(c, &o.IPv4)
+		addr(c, &o.IPv6)
+		num(c, &o.Port)
+	})
+	opt(c, &f.TransportLevelMarking, walkMarking)
+}
+
+func walkQER(c *coder, q *rules.QER) {
+	rate := func(c *coder, r *rules.Bitrate) {
+		num(c, &r.UL)
+		num(c, &r.DL)
+	}
+	num(c, &q.ID)
+	opt(c, &q.CorrelationID, num)
+	opt(c, &q.Gate, func(c *coder, g *rules.Gate) {
+		flag(c, &g.ULClosed)
+		flag(c, &g.DLClosed)
+	})
+	opt(c, &q.MBR, rate)
+	opt(c, &q.GBR, rate)
+	opt(c, &q.QFI, num)
+	opt(c, &q.RQI, flag)
+	opt(c, &q.PPI, num)
+	opt(c, &q.WindowMs, num)
+}
+
+func walkVolume(c *coder, v *rules.Volume) {
+	opt(c, &v.Total, num)
+	opt(c, &v.Uplink, num)
+	opt(c, &v.Downlink, num)
+}
+
+func walkURR(c *coder, u *urr) {
+	num(c, &u.ID)
+	num(c, &u.seqn)
+	num(c, &u.generation)
+	opt(c, &u.Method, num)
+	opt(c, &u.Triggers, num)
+	opt(c, &u.Period, num)
+	opt(c, &u.VolumeThreshold, walkVolume)
+	opt(c, &u.VolumeQuota, walkVolume)
+	opt(c, &u.TimeThreshold, num)
+	opt(c, &u.TimeQuota, num)
+	opt(c, &u.EventThreshold, num)
+	opt(c, &u.EventQuota, num)
+	opt(c, &u.QuotaHoldingTime, num)
+	opt(c, &u.QuotaValidityTime, num)
+	opt(c, &u.DroppedDL, func(c *coder, d *rules.DroppedDL) {
+		num(c, &d.Packets)
+		num(c, &d.Bytes)
+	})
+	opt(c, &u.MonitoringTimeUnix, num)
+	opt(c, &u.SubsequentVolumeThreshold, walkVolume)
+	opt(c, &u.SubsequentTimeThreshold, num)
+	opt(c, &u.InactivityDetectionTime, num)
+	list(c, &u.LinkedURRIDs, num)
+	opt(c, &u.Information, num)
+	opt(c, &u.QuotaFARID, num)
+}
+
+func walkBAR(c *coder, b *rules.BAR) {
+	num(c, &b.ID)
+	opt(c, &b.NotifyDelayMs, num)
+	opt(c, &b.Packets, num)
+}
