@@ -46,6 +46,8 @@ struct upf_arrival {
 _Static_assert(sizeof(struct upf_arrival) == sizeof(struct ap_meta), "lies over ap_meta");
 _Static_assert(offsetof(struct upf_arrival, flags) == offsetof(struct ap_meta, flags), "flags");
 
+#define UPF_LEAVE_FRAME UINT32_MAX /**< upf_leave.peer: data is a whole frame of ours */
+
 struct upf_leave {
 	uint32_t peer; /**< index of the peer an outer header was made for, 0: route the packet */
 	uint8_t from;  /**< interface it came by, from 1, as plain IP; 0: in a tunnel, or unknown.

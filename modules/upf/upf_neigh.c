@@ -54,6 +54,17 @@ is_of(const struct upf_neigh *e, const uint64_t a[2], uint64_t k)
 	return same && upf_neigh_generation(atomic_load(&e->word)) == upf_neigh_generation(word);
 }
 
+void
+upf_neigh_key_of(const struct upf_neigh *e, struct upf_neigh_key *key)
+{
+	uint64_t a[2] = {atomic_load(&e->key[0]), atomic_load(&e->key[1])};
+	uint64_t k = atomic_load(&e->key[2]);
+
+	key->interface = (uint8_t)k;
+	key->v6 = k >> 8 & 1;
+	memcpy(key->address, a, 16);
+}
+
 int
 upf_neighs_init(struct upf_neighs *t, uint32_t max)
 {

@@ -94,6 +94,9 @@ void upf_neigh_doubt(struct upf_neighs *t, uint32_t index, uint64_t now_ns);
  */
 enum upf_neigh_ask upf_neigh_probe(struct upf_neigh *e, uint64_t now_ns);
 
+/** What address the entry is of. */
+void upf_neigh_key_of(const struct upf_neigh *e, struct upf_neigh_key *key);
+
 static inline enum upf_neigh_state
 upf_neigh_state(uint64_t word)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "modules/upf/upf.h"
+#include "modules/upf/upf_out.h"
 #include "modules/upf/upf_role.h"
 
 #define EDGE_RX_OUT 0
@@ -96,6 +97,7 @@ plan_worker(struct making *m, unsigned k)
 	link(m, n[CHARGE], UPF_CHARGE_FORWARD, n[FORWARD]);
 	link(m, n[FORWARD], UPF_FORWARD_OUT, n[OUT]);
 	link(m, n[LOCAL], UPF_LOCAL_OUT, n[OUT]);
+	link(m, n[OUT], UPF_OUT_STEER, n[STEER]);
 	link(m, n[LOCAL], UPF_LOCAL_STEER, n[STEER]);
 	link(m, n[CONTROL], UPF_CONTROL_OUT, n[OUT]);
 	link(m, n[CONTROL], UPF_CONTROL_FORWARD, n[FORWARD]);
