@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * `airpath bench upf`: S2's forwarding on one worker, QER and URR on, without DPI.
+ *
+ * Sessions go in through the unit's socket, packets through ring ports. For every direction and
+ * packet size: the unit is driven as fast as it takes packets, the highest loss-free rate is
+ * searched (RFC 2544 §26.1), throughput is measured there, and delay at 82 % of it. In the end the
+ * unit is asked for its usage reports, which must agree with the generator to the octet.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "bench/bench.h"
+#include "bench/result.h"
+#include "bench/trial.h"
+#include "bench/upf_bed.h"
+
+#define DEPLOYMENT "deploy/upf-bench.yaml"
+#define SESSIONS_MAX 4000000
+#define PROBE_SECONDS 0.15
+#define SEARCH_SECONDS 0.25
+#define LOAD 0.82 /**< of the highest loss-free rate, where S2 measures delay */
+#define BACK_OFF 0.95
+#define BACK_OFF_TRIES 16
+#define BUSY_PERCENT 90 /**< from here on the unit is the limit, not the generator */
+
+/** S2: 81.4 Mpps without DPI on 144 hyperthreads. */
+#define PAPER_MPPS (81.4 / 144)
+
+static const struct direction {
+	const char *name;
+	unsigned bits;
+} directions[] = {
+	{"uplink", UPF_BED_UP}, {"downlink", UPF_BED_DOWN}, {"both", UPF_BED_UP | UPF_BED_DOWN}};
+
+struct options {
+	struct bench_common common;
+	struct upf_bed_cfg bed;
+	unsigned sessions, active, window, checkpoint_ms, seed;
+	struct bench_uints bytes;
+	const char *direction;
+	const char *steering;
+	double rate_mpps;
+};
+
+struct row {
+	const struct direction *direction;
+	unsigned bytes;
+	struct upf_bed_trial max, load;
+};
+
+static void
+row_write(struct bench_result *res, const struct options *o, const struct upf_bed *b,
+	  const struct row *r)
+{
+	const struct upf_bed_install *install = upf_bed_install(b);
+	const bool unit = r->max.busy_percent >= BUSY_PERCENT;
+	/* What the worker could carry with all its time, when it was not the limit. */
+	double mpps_derived = r->max.busy_percent > 0 ? r->max.mpps * 100 / r->max.busy_percent : 0;
+
+	bench_row(res);
+	bench_str(res, "direction", r->direction->name);
+	bench_int(res, "bytes", r->bytes);
+	bench_int(res, "sessions", o->sessions);
+	bench_int(res, "active", o->active);
+	bench_num(res, "paper_mpps", PAPER_MPPS, 2);
+	bench_num(res, "mpps", r->max.mpps, 2);
+	bench_num(res, "mpps_derived", mpps_derived, 2);
+	bench_num(res, "gbps", r->max.mpps * 8 * r->bytes / 1e3, 2);
+	bench_int(res, "workers", upf_bed_workers(b));
+	bench_str(res, "dpi", "off");
+	bench_str(res, "steering", upf_bed_steering(b));
+	bench_num(res, "cycles_per_packet", r->max.cycles_per_packet, 0);
+	bench_num(res, "busy_percent", r->max.busy_percent, 1);
+	bench_num(res, "delay_us_p50", r->load.delay_us_p50, 1);
+	bench_num(res, "delay_us_p99", r->load.delay_us_p99, 1);
+	bench_num(res, "delay_us_mean", r->load.delay_us_mean, 1);
+	bench_int(res, "lost", (int64_t)(r->max.lost + r->load.lost));
+	bench_int(res, "windows_clean", r->max.windows_clean);
+	bench_int(res, "windows", r->max.windows);
+	bench_str(res, "limit", unit ? "worker" : "generator");
+	bench_bool(res, "no_nic", true);
+	bench_json_only(res, true);
+	bench_num(res, "load_percent", 100 * LOAD, 0);
+	bench_num(res, "load_mpps", r->load.mpps, 2);
+	bench_num(res, "load_busy_percent", r->load.busy_percent, 1);
+	bench_num(res, "mpps_min", r->max.mpps_min, 2);
+	bench_num(res, "mpps_max", r->max.mpps_max, 2);
+	bench_num(res, "generator_percent", r->max.generator_percent, 1);
+	bench_int(res, "corrupted", (int64_t)(r->max.corrupted + r->load.corrupted));
+	bench_int(res, "duplicated", (int64_t)(r->max.duplicated + r->load.duplicated));
+	bench_int(res, "reordered", (int64_t)(r->max.reordered + r->load.reordered));
+	bench_int(res, "foreign", (int64_t)(r->max.foreign + r->load.foreign));
+	bench_num(res, "install_s", install->seconds, 2);
+	bench_num(res, "octets_per_session", install->octets_per_session, 0);
+	bench_int(res, "checkpoint_ms", o->checkpoint_ms);
+	bench_str(res, "composed", NULL);
+	bench_str(res, "ports", "rings in process");
+}
+
+struct search {
+	struct upf_bed *bed;
+	unsigned directions;
+};
+
+static int
+search_trial(void *arg, double rate, double seconds, struct trial_outcome *out)
+{
+	struct search *s = arg;
+	struct upf_bed_trial t;
+	int rc = upf_bed_trial(s->bed, s->directions, rate, seconds, &t);
+
+	out->sent = t.sent;
+	/* What a busy unit left no room for was not sent: a real port would have lost it. */
+	out->lost = t.lost;
+	if (!t.generator_limited && t.mpps * 1e6 < 0.98 * rate)
+		out->lost += (uint64_t)((rate - t.mpps * 1e6) * seconds);
+	out->corrupted = t.corrupted + t.duplicated;
+	out->achieved = t.mpps * 1e6;
+	out->generator_limited = t.generator_limited;
+	return rc;
+}
+
+/** Backs off while packets are lost: a search's trials are short. */
+static int
+trial_lossless(const struct options *o, struct upf_bed *b, struct row *r, double *rate,
+	       double seconds, struct upf_bed_trial *t)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < BACK_OFF_TRIES; i++, *rate *= BACK_OFF) {
+		rc = upf_bed_trial(b, r->direction->bits, *rate, seconds, t);
+		if (rc < 0 || t->lost == 0 || o->rate_mpps > 0)
+			break;
+	}
+	return rc;
+}
+
+static int
+row_measure(const struct options *o, struct upf_bed *b, struct row *r)
+{
+	struct search s = {b, r->direction->bits};
+	struct trial_outcome best = {.offered = o->rate_mpps * 1e6};
+	struct upf_bed_trial probe;
+	double rate;
+	int rc = 0;
+
+	upf_bed_size(b, (uint16_t)r->bytes);
+	if (o->rate_mpps <= 0) {
+		rc = upf_bed_trial(b, s.directions, 0, PROBE_SECONDS, &probe);
+		const struct trial_cfg cfg = {
+			.seconds = SEARCH_SECONDS,
+			.min_rate = RTE_MAX(probe.mpps * 1e6 * 0.2, 1000.0),
+			.max_rate = RTE_MAX(probe.mpps_max * 1e6 * 1.1, 2000.0),
+			.resolution = 0.02,
+			.repeats = 2,
+			.unit = "Mpps",
+			.unit_size = 1e6,
+			.progress = stderr,
+		};
+		rc = rc < 0 ? rc : trial_search(&cfg, search_trial, &s, &best);
+		if (rc == -ENOENT) {
+			fprintf(stderr, "not even %.3f Mpps pass without loss\n",
+				cfg.min_rate / 1e6);
+			best.offered = cfg.min_rate;
+			rc = 0;
+		}
+	}
+	rate = best.generator_limited ? best.achieved : best.offered;
+	if (rc == 0)
+		rc = trial_lossless(o, b, r, &rate, o->common.seconds, &r->max);
+	rate *= LOAD;
+	return rc < 0 ? rc
+		      : trial_lossless(o, b, r, &rate, RTE_MAX(o->common.seconds / 3, 0.2),
+				       &r->load);
+}
+
+static bool
+trial_valid(const struct upf_bed_trial *t)
+{
+	return t->sent > 0 && t->lost == 0 && t->corrupted == 0 && t->duplicated == 0;
+}
+
+/** @return 0; -EIO for a run that is not valid; or another -errno */
+static int
+rows_run(const struct options *o, struct upf_bed *b, struct bench_result *res)
+{
+	bool valid = true;
+
+	for (unsigned i = 0; i < RTE_DIM(directions); i++) {
+		if (o->direction && strcmp(o->direction, directions[i].name) != 0)
+			continue;
+		for (unsigned k = 0; k < o->bytes.n; k++) {
+			struct row r = {.direction = &directions[i], .bytes = o->bytes.v[k]};
+			int rc;
+
+			fprintf(stderr, "%s, %u B, %u sessions\n", r.direction->name, r.bytes,
+				o->active);
+			rc = row_measure(o, b, &r);
+			if (rc < 0)
+				return rc;
+			row_write(res, o, b, &r);
+			if (!trial_valid(&r.max) || !trial_valid(&r.load)) {
+				fprintf(stderr,
+					"bench upf: %s, %u B: packets were lost, changed "
+					"or came twice\n",
+					r.direction->name, r.bytes);
+				valid = false;
+			}
+		}
+	}
+	return valid ? 0 : -EIO;
+}
+
+/** The unit counted what was sent, session by session. */
+static int
+usage_check(struct upf_bed *b)
+{
+	struct upf_bed_usage u;
+	int rc = upf_bed_usage(b, &u);
+
+	if (rc < 0)
+		return rc;
+	if (u.octets == u.sent_octets && u.wrong == 0)
+		return 0;
+	fprintf(stderr, "bench upf: usage reports of %u sessions do not agree with what was sent\n",
+		u.wrong);
+	return -EIO;
+}
+
+static int
+run(const struct options *o, struct bench_result *res)
+{
+	struct upf_bed *b = upf_bed_open(&o->bed);
+	int rc, usage;
+
+	if (b == NULL)
+		return -EIO;
+	bench_emulation(res, "ports: rings in process");
+	rc = rows_run(o, b, res);
+	usage = usage_check(b);
+	if (!upf_bed_close(b, o->bed.nodes ? stderr : NULL))
+		rc = -EIO;
+	return rc < 0 ? rc : usage;
+}
+
+#define REFUSE(...)                                                                                \
+	do {                                                                                       \
+		fprintf(stderr, "bench upf: " __VA_ARGS__);                                        \
+		fputc('\n', stderr);                                                               \
+		return -EINVAL;                                                                    \
+	} while (0)
+
+/** What the parser cannot know. @return 0, or -EINVAL after a message. */
+static int
+options_check(const struct options *o)
+{
+	bool direction = o->direction == NULL;
+
+	for (unsigned i = 0; i < RTE_DIM(directions); i++)
+		direction |= o->direction && strcmp(o->direction, directions[i].name) == 0;
+	if (!direction)
+		REFUSE("--direction takes uplink, downlink or both, not '%s'", o->direction);
+	if (o->sessions < 1 || o->sessions > SESSIONS_MAX)
+		REFUSE("--sessions %u must be 1..%d", o->sessions, SESSIONS_MAX);
+	if (o->active < 1 || o->active > o->sessions)
+		REFUSE("--active %u must be 1..%u, the sessions", o->active, o->sessions);
+	for (unsigned i = 0; i < o->bytes.n; i++)
+		if (o->bytes.v[i] < UPF_WIRE_BYTES_MIN || o->bytes.v[i] > UPF_WIRE_BYTES_MAX)
+			REFUSE("--bytes: %u must be %d..%d of the inner packet", o->bytes.v[i],
+			       UPF_WIRE_BYTES_MIN, UPF_WIRE_BYTES_MAX);
+	if (o->window < 64)
+		REFUSE("--window %u must be at least 64", o->window);
+	return 0;
+}
+
+int
+bench_upf(int argc, char **argv)
+{
+	struct options o = {.common = {.seconds = 2},
+			    .bed = {.deployment = NULL},
+			    .sessions = 6000,
+			    .window = 2048,
+			    .checkpoint_ms = 60000,
+			    .seed = 1,
+			    .bytes = {{64, 690}, 2}};
+	const struct bench_opt own[] = {
+		{"deployment", BENCH_OPT_STR, &o.bed.deployment, "file [" DEPLOYMENT "]"},
+		{"sessions", BENCH_OPT_UINT, &o.sessions, "installed [6000]"},
+		{"active", BENCH_OPT_UINT, &o.active, "that get packets [all]"},
+		{"bytes", BENCH_OPT_UINTS, &o.bytes, "inner packet sizes [64,690]"},
+		{"direction", BENCH_OPT_STR, &o.direction, "uplink, downlink or both [all three]"},
+		{"rate-mpps", BENCH_OPT_NUM, &o.rate_mpps, "offer this rate instead of searching"},
+		{"window", BENCH_OPT_UINT, &o.window,
+		 "packets of a direction inside the unit at most [2048]"},
+		{"checkpoint-ms", BENCH_OPT_UINT, &o.checkpoint_ms,
+		 "usage checkpoints to the agent [60000]"},
+		{"seed", BENCH_OPT_UINT, &o.seed, "of the order of sessions [1]"},
+		{"nodes", BENCH_OPT_FLAG, &o.bed.nodes, "also print cycles per node"},
+		{0},
+	};
+	struct bench_result *res;
+	int rc = bench_options(argc, argv,
+			       "S2: a forwarding unit with QER and URR: throughput and delay.",
+			       &o.common, own);
+
+	if (rc != 0)
+		return rc < 0 ? 2 : 0;
+	o.active = o.active ? o.active : o.sessions;
+	if (options_check(&o) < 0)
+		return 2;
+	o.bed.deployment = bench_deployment(o.bed.deployment, DEPLOYMENT);
+	o.bed.sessions = o.sessions;
+	o.bed.active = o.active;
+	o.bed.window = o.window;
+	o.bed.checkpoint_ms = o.checkpoint_ms;
+	o.bed.seed = o.seed;
+	res = bench_result_open("upf", o.common.json);
+	if (res == NULL)
+		return 1;
+	rc = run(&o, res);
+	if (bench_result_close(res) < 0)
+		rc = -EIO;
+	return rc == 0 ? 0 : 1;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_BENCH_UPF_BED_H
+#define AIRPATH_BENCH_UPF_BED_H
+
+/**
+ * A forwarding unit under test, with its sessions installed through its socket and a generator at
+ * its ports; trials on it; its usage reports at the end. Control thread.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bench/upf_gen.h"
+#include "core/config.h"
+
+#define UPF_BED_UP (1U << UPF_WIRE_UP)
+#define UPF_BED_DOWN (1U << UPF_WIRE_DOWN)
+
+struct upf_bed_cfg {
+	const char *deployment;
+	uint32_t sessions, active;
+	uint32_t checkpoint_ms;
+	uint32_t window;
+	uint64_t seed;
+	bool nodes; /**< count cycles of nodes: slower */
+};
+
+/** What a trial found. Medians over clean windows where there are any, else over all. */
+struct upf_bed_trial {
+	double offered_pps; /**< both directions together; 0: as fast as the unit takes */
+	double mpps, mpps_min, mpps_max;
+	double busy_percent;      /**< busiest worker */
+	double cycles_per_packet; /**< TSC cycles of all workers, busy walks only */
+	double generator_percent; /**< busy turns of the generator */
+	double delay_us_p50, delay_us_p99, delay_us_mean;
+	uint64_t sent, lost, corrupted, duplicated, reordered, foreign;
+	unsigned windows, windows_clean;
+	bool generator_limited; /**< it could not offer more, though the unit had time */
+};
+
+/** What installing the sessions cost. */
+struct upf_bed_install {
+	double seconds;
+	double octets_per_session; /**< of the process: heaps of C and of EAL */
+};
+
+/** Σ of what the unit reports, beside what was sent. */
+struct upf_bed_usage {
+	uint64_t octets, sent_octets;
+	uint32_t wrong; /**< sessions whose octets differ */
+};
+
+struct upf_bed;
+
+/** Starts EAL, the deployment, sessions and generator. @return NULL after a message */
+struct upf_bed *upf_bed_open(const struct upf_bed_cfg *cfg);
+
+const struct upf_bed_install *upf_bed_install(const struct upf_bed *b);
+/** How packets come to their worker, as the unit says. */
+const char *upf_bed_steering(const struct upf_bed *b);
+unsigned upf_bed_workers(const struct upf_bed *b);
+
+/** Octets of inner packets from now on. */
+void upf_bed_size(struct upf_bed *b, uint16_t bytes);
+
+/**
+ * @param directions Σ UPF_BED_UP, UPF_BED_DOWN
+ * @param pps of all of them together, 0: as fast as the unit takes
+ * @return 0, or -errno after a message
+ */
+int upf_bed_trial(struct upf_bed *b, unsigned directions, double pps, double seconds,
+		  struct upf_bed_trial *t);
+
+/** Asks for the usage of every session. @return 0, or -errno after a message */
+int upf_bed_usage(struct upf_bed *b, struct upf_bed_usage *u);
+
+/**
+ * Stops and takes everything down, EAL too.
+ * @param nodes where to print the table of nodes, or NULL
+ * @return true when every packet is accounted for
+ */
+bool upf_bed_close(struct upf_bed *b, FILE *nodes);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_lcore.h>
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+
+#include "bench/harness.h"
+#include "bench/upf_gen.h"
+#include "core/clock.h"
+
+#define BURST 32
+#define CATCH_UP_NS 100000
+#define TIMED_EVERY 16
+#define FULL_SPEED UINT64_MAX /**< as a rate word; 0: stopped; else packets in 1000 s */
+
+/** data_off, refcnt, nb_segs and port of a packet of one segment. */
+static const uint16_t mbuf_fresh[4] = {RTE_PKTMBUF_HEADROOM, 1, 1, 0};
+
+static inline void
+count(_Atomic uint64_t *counter, uint64_t n)
+{
+	ap_hist_add(counter, n);
+}
+
+static inline uint32_t
+draw(struct upf_gen_flow *f, uint32_t active)
+{
+	uint64_t r = f->random;
+
+	r ^= r << 13;
+	r ^= r >> 7;
+	r ^= r << 17;
+	f->random = r;
+	return (uint32_t)((r >> 32) * active >> 32);
+}
+
+/** Draws the sessions of the next burst and brings them near. */
+static void
+look_ahead(struct upf_gen *g, struct upf_gen_flow *f, uint16_t n)
+{
+	for (uint16_t i = 0; i < n; i++) {
+		f->next[i] = draw(f, g->active);
+		rte_prefetch0_write(&g->sessions[f->next[i]]);
+	}
+}
+
+static void
+rate_obey(struct upf_gen_flow *f, uint64_t now_ns)
+{
+	uint64_t word = atomic_load_explicit(&f->rate, memory_order_relaxed);
+	struct gen_rate rate = {GEN_RATE_PPS, (double)word / 1000};
+
+	if (word == f->rate_seen)
+		return;
+	f->rate_seen = word;
+	if (word == 0 || word == FULL_SPEED)
+		rate.kind = word ? GEN_RATE_MAX : GEN_RATE_STOP;
+	gen_pace_set(&f->pace, rate, now_ns, CATCH_UP_NS);
+}
+
+/** @return how many packets may leave now. */
+static uint16_t
+due(struct upf_gen *g, enum upf_wire_direction d, uint64_t now_ns)
+{
+	struct upf_gen_flow *f = &g->flow[d];
+	uint64_t inside = upf_gen_under_way(g, d);
+	uint16_t most = (uint16_t)RTE_MIN(inside < g->window ? g->window - inside : 0U, BURST),
+		 n = 0;
+
+	if (f->pace.stopped)
+		return 0;
+	gen_pace_refill(&f->pace, now_ns);
+	if (f->pace.unlimited)
+		return most == BURST ? BURST : 0; /* bursts that are whole cost less */
+	for (; n < most && gen_pace_due(&f->pace); n++)
+		gen_pace_spend(&f->pace, 0);
+	return n;
+}
+
+static uint16_t
+send(struct upf_gen *g, enum upf_wire_direction d, uint64_t now_ns)
+{
+	struct upf_gen_flow *f = &g->flow[d];
+	const struct upf_wire *w = g->wire;
+	struct rte_mbuf *pkts[BURST];
+	uint16_t n = due(g, d, now_ns), sent;
+
+	if (n == 0 || rte_mempool_get_bulk(g->pool, (void **)pkts, n) < 0)
+		return 0;
+	for (uint16_t i = 0; i < n; i++) {
+		rte_prefetch0_write(pkts[i]);
+		rte_prefetch0_write((uint8_t *)(pkts[i] + 1) + RTE_PKTMBUF_HEADROOM);
+		rte_prefetch0_write((uint8_t *)(pkts[i] + 1) + RTE_PKTMBUF_HEADROOM + 64);
+	}
+	for (uint16_t i = 0; i < n; i++) {
+		struct upf_wire_session *s = &g->sessions[f->next[i]];
+		struct rte_mbuf *m = pkts[i];
+
+		memcpy(&m->rearm_data, mbuf_fresh, sizeof(mbuf_fresh));
+		m->ol_flags = 0;
+		m->packet_type = 0;
+		m->pkt_len = w->frame_bytes[d];
+		m->data_len = w->frame_bytes[d];
+		memset(&m->hash, 0, 8);
+		upf_wire_build(w, d, rte_pktmbuf_mtod(m, uint8_t *), f->next[i], s, f->seq++,
+			       (uint32_t)now_ns);
+		s->octets[d] += w->cfg.bytes;
+	}
+	look_ahead(g, f, BURST);
+	/* The window is smaller than the ring. */
+	sent = (uint16_t)rte_ring_sp_enqueue_burst(f->to, (void **)pkts, n, NULL);
+	rte_pktmbuf_free_bulk(pkts + sent, n - sent);
+	count(&f->c.sent, n);
+	count(&f->c.sent_octets, (uint64_t)n * w->cfg.bytes);
+	return n;
+}
+
+/** Orders and counts a frame whose octets are right. */
+static void
+take(struct upf_gen_flow *f, const struct upf_wire_test *t, uint16_t octets, uint32_t now)
+{
+	uint64_t opened;
+
+	switch (gen_seq_take(&f->seqs, t->seq, &opened)) {
+	case GEN_SEQ_REORDERED:
+		count(&f->c.reordered, 1);
+		/* fall through */
+	case GEN_SEQ_IN_ORDER:
+		count(&f->c.good, 1);
+		count(&f->c.good_octets, octets);
+		break;
+	case GEN_SEQ_DUPLICATE:
+	case GEN_SEQ_LATE:
+		count(&f->c.duplicated, 1);
+	}
+	if (t->seq % TIMED_EVERY == 0)
+		ap_hist_record(&f->delay, now - t->now);
+}
+
+static void
+judge(struct upf_gen *g, enum upf_wire_direction d, struct rte_mbuf **pkts, uint16_t n,
+      uint32_t now)
+{
+	struct upf_gen_flow *f = &g->flow[d];
+	const struct upf_wire *w = g->wire;
+	struct upf_wire_test t[BURST];
+	enum upf_wire_verdict v[BURST];
+
+	for (uint16_t i = 0; i < n; i++) {
+		v[i] = pkts[i]->nb_segs != 1
+			       ? UPF_WIRE_CORRUPTED
+			       : upf_wire_read(w, d, rte_pktmbuf_mtod(pkts[i], uint8_t *),
+					       pkts[i]->data_len, g->nb_sessions, &t[i]);
+		if (v[i] == UPF_WIRE_GOOD)
+			rte_prefetch0(&g->sessions[t[i].session]);
+	}
+	for (uint16_t i = 0; i < n; i++) {
+		if (v[i] == UPF_WIRE_GOOD)
+			v[i] = upf_wire_check(w, d, rte_pktmbuf_mtod(pkts[i], uint8_t *), &t[i],
+					      &g->sessions[t[i].session]);
+		if (v[i] == UPF_WIRE_GOOD)
+			take(f, &t[i], w->cfg.bytes, now);
+		else
+			count(v[i] == UPF_WIRE_FOREIGN ? &g->foreign : &f->c.corrupted, 1);
+	}
+}
+
+static uint16_t
+receive(struct upf_gen *g, enum upf_wire_direction d, uint64_t now_ns)
+{
+	struct upf_gen_flow *f = &g->flow[d];
+	struct rte_mbuf *pkts[BURST];
+	uint16_t n =
+		(uint16_t)rte_ring_sc_dequeue_burst(f->from[f->turn], (void **)pkts, BURST, NULL);
+
+	for (uint16_t i = 0; i < n; i++)
+		rte_prefetch0(pkts[i]);
+	for (uint16_t i = 0; i < n; i++) {
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], uint8_t *));
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], uint8_t *) + 64);
+	}
+	f->turn = f->turn + 1 < g->queues ? f->turn + 1 : 0;
+	judge(g, d, pkts, n, (uint32_t)now_ns);
+	rte_pktmbuf_free_bulk(pkts, n);
+	return n;
+}
+
+static void
+obey(struct upf_gen *g, uint64_t now_ns)
+{
+	uint32_t asked = atomic_load_explicit(&g->frame_asked, memory_order_acquire);
+
+	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
+		rate_obey(&g->flow[d], now_ns);
+	if (asked != atomic_load_explicit(&g->frame_done, memory_order_relaxed)) {
+		atomic_store_explicit(&g->frame_cycles, harness_frame(), memory_order_relaxed);
+		atomic_store_explicit(&g->frame_done, asked, memory_order_release);
+	}
+	if (!atomic_load_explicit(&g->give_up, memory_order_acquire))
+		return;
+	atomic_store_explicit(&g->give_up, false, memory_order_relaxed);
+	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++) {
+		struct gen_seq *s = &g->flow[d].seqs;
+
+		count(&g->flow[d].c.given_up, upf_gen_under_way(g, d));
+		s->next = g->flow[d].seq;
+		s->missing = 0;
+		memset(s->bitmap, 0, s->window / 8);
+	}
+}
+
+static int
+thread_init(struct upf_gen *g)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(g->cpu, &cpus);
+	if (pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus) != 0)
+		return -EINVAL;
+	/* An lcore id brings a cache of mbufs. */
+	return rte_thread_register() < 0 ? -ENOSPC : 0;
+}
+
+static void *
+thread_main(void *arg)
+{
+	struct upf_gen *g = arg;
+	int rc = thread_init(g);
+	uint64_t last = rte_rdtsc(), now;
+
+	atomic_store(&g->started, rc < 0 ? rc : 1);
+	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
+		look_ahead(g, &g->flow[d], BURST);
+	while (rc == 0 && !atomic_load_explicit(&g->stop, memory_order_relaxed)) {
+		uint64_t now_ns = ap_clock_ns();
+		unsigned work = 0;
+
+		obey(g, now_ns);
+		for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++) {
+			work += receive(g, d, now_ns);
+			work += send(g, d, now_ns);
+		}
+		now = rte_rdtsc();
+		count(&g->all_cycles, now - last);
+		count(&g->busy_cycles, work ? now - last : 0);
+		last = now;
+	}
+	if (rc == 0)
+		rte_thread_unregister();
+	return NULL;
+}
+
+int
+upf_gen_start(struct upf_gen *g, uint64_t seed)
+{
+	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++) {
+		struct upf_gen_flow *f = &g->flow[d];
+
+		f->random = (seed + d + 1) * 0x9E3779B97F4A7C15ULL;
+		f->seqs.window = RTE_DIM(f->bitmap) * 64;
+		f->seqs.bitmap = f->bitmap;
+		f->pace.stopped = true;
+	}
+	if (pthread_create(&g->thread, NULL, thread_main, g) != 0)
+		return -EAGAIN;
+	while (atomic_load(&g->started) == 0)
+		rte_delay_us_sleep(100);
+	if (atomic_load(&g->started) < 0)
+		pthread_join(g->thread, NULL);
+	return atomic_load(&g->started) < 0 ? atomic_load(&g->started) : 0;
+}
+
+void
+upf_gen_stop(struct upf_gen *g)
+{
+	if (atomic_load(&g->started) <= 0)
+		return;
+	atomic_store(&g->stop, true);
+	pthread_join(g->thread, NULL);
+	atomic_store(&g->started, 0);
+}
+
+void
+upf_gen_rate(struct upf_gen *g, enum upf_wire_direction d, struct gen_rate rate)
+{
+	uint64_t word = rate.kind == GEN_RATE_MAX    ? FULL_SPEED
+			: rate.kind == GEN_RATE_STOP ? 0
+						     : (uint64_t)(rate.value * 1000);
+
+	atomic_store_explicit(&g->flow[d].rate, word, memory_order_relaxed);
+}
+
+uint64_t
+upf_gen_frame(struct upf_gen *g)
+{
+	uint32_t ask = atomic_load_explicit(&g->frame_asked, memory_order_relaxed) + 1;
+
+	atomic_store_explicit(&g->frame_asked, ask, memory_order_release);
+	while (atomic_load_explicit(&g->frame_done, memory_order_acquire) != ask)
+		rte_delay_us_sleep(20);
+	return atomic_load_explicit(&g->frame_cycles, memory_order_relaxed);
+}
+
+void
+upf_gen_settle(struct upf_gen *g, unsigned still_ms)
+{
+	uint64_t still = ap_clock_ns(), was = UINT64_MAX, inside;
+
+	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
+		upf_gen_rate(g, d, (struct gen_rate){GEN_RATE_STOP, 0});
+	upf_gen_frame(g); /* it has seen that */
+	do {
+		rte_delay_us_sleep(200);
+		inside = upf_gen_under_way(g, UPF_WIRE_UP) + upf_gen_under_way(g, UPF_WIRE_DOWN);
+		if (inside != was)
+			still = ap_clock_ns();
+		was = inside;
+		if (ap_clock_ns() - still > still_ms * AP_NS_PER_MS) {
+			atomic_store_explicit(&g->give_up, true, memory_order_release);
+			upf_gen_frame(g);
+			upf_gen_frame(g);
+			return;
+		}
+	} while (inside != 0);
+}

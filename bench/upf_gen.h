@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_BENCH_UPF_GEN_H
+#define AIRPATH_BENCH_UPF_GEN_H
+
+/**
+ * Generator and verifier of `bench upf`: both ends of the forwarding unit's two ring ports, a
+ * thread on a CPU of its own.
+ *
+ * A direction's packets go to sessions drawn at random, from a seed, and carry numbers that rise;
+ * everything that comes out is compared with what must. No more than a window of packets is inside
+ * the unit at once, so that rings never overflow: a unit that is too slow is offered less than it
+ * should be, and that is seen.
+ *
+ * Commands and counters: the control thread; all else is the generator's own.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mempool.h>
+#include <rte_ring.h>
+
+#include "bench/upf_wire.h"
+#include "core/hist.h"
+#include "modules/gen/gen.h"
+#include "modules/gen/gen_pace.h"
+#include "modules/gen/gen_seq.h"
+
+#define UPF_GEN_QUEUES_MAX 8
+
+/** Counted since the beginning. Generator: rw, control: ro. */
+struct upf_gen_counters {
+	_Atomic uint64_t sent, sent_octets; /**< octets: of inner packets */
+	_Atomic uint64_t good, good_octets; /**< each counted once */
+	_Atomic uint64_t corrupted, duplicated, reordered;
+	_Atomic uint64_t given_up; /**< never came out */
+};
+
+struct upf_gen_flow {
+	struct rte_ring *to;                       /**< the unit's RX ring */
+	struct rte_ring *from[UPF_GEN_QUEUES_MAX]; /**< its TX rings of the other port */
+	unsigned turn;                             /**< of them, that is looked at next */
+	struct gen_pace pace;
+	uint64_t rate_seen;
+	uint64_t random;
+	uint64_t seq; /**< of the next packet */
+	struct gen_seq seqs;
+	uint64_t bitmap[1024];
+	uint32_t next[64];     /**< sessions of the next packets, on their way to the cache */
+	_Atomic uint64_t rate; /**< control: rw; see upf_gen_rate() */
+	struct upf_gen_counters c __rte_cache_aligned;
+	struct ap_hist delay; /**< of a packet in 16 */
+};
+
+struct upf_gen {
+	const struct upf_wire *wire; /**< changes while nothing is under way */
+	struct upf_wire_session *sessions;
+	uint32_t nb_sessions;
+	uint32_t active; /**< of the sessions, the first ones get packets */
+	uint32_t window; /**< packets of a direction inside the unit at once */
+	struct rte_mempool *pool;
+	unsigned cpu;
+	unsigned queues; /**< of each port that the unit sends on */
+	struct upf_gen_flow flow[UPF_WIRE_DIRECTIONS];
+	_Atomic uint64_t foreign;     /**< frames that were not ours */
+	_Atomic uint64_t busy_cycles; /**< of turns that sent or received */
+	_Atomic uint64_t all_cycles;
+
+	pthread_t thread;
+	_Atomic int started; /**< 1, or -errno */
+	_Atomic bool stop;
+	_Atomic bool give_up;         /**< what is under way is lost */
+	_Atomic uint32_t frame_asked; /**< fixed loops of bench/harness.h to run ... */
+	_Atomic uint32_t frame_done;  /**< ... and run */
+	_Atomic uint64_t frame_cycles;
+};
+
+/** Fields up to `queues`, and the rings, are filled in. @return 0 or -errno */
+int upf_gen_start(struct upf_gen *g, uint64_t seed);
+void upf_gen_stop(struct upf_gen *g);
+
+/** Control thread. Takes effect within microseconds. */
+void upf_gen_rate(struct upf_gen *g, enum upf_wire_direction d, struct gen_rate rate);
+
+/** Runs the fixed loop on the generator's CPU and waits for it. @return its TSC cycles. */
+uint64_t upf_gen_frame(struct upf_gen *g);
+
+/** @return packets of a direction inside the unit, or lost there. */
+static inline uint64_t
+upf_gen_under_way(const struct upf_gen *g, enum upf_wire_direction d)
+{
+	const struct upf_gen_counters *c = &g->flow[d].c;
+	uint64_t back = atomic_load_explicit(&c->good, memory_order_relaxed) +
+			atomic_load_explicit(&c->corrupted, memory_order_relaxed) +
+			atomic_load_explicit(&c->given_up, memory_order_relaxed);
+
+	return atomic_load_explicit(&c->sent, memory_order_relaxed) - back;
+}
+
+/** Both directions stopped and empty, or still for `still_ms`: then the rest is given up. */
+void upf_gen_settle(struct upf_gen *g, unsigned still_ms);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** Trials on the test bed of upf_bed.h: windows between fixed loops, as harness.h says. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+
+#include "bench/harness.h"
+#include "bench/upf_bed_impl.h"
+#include "core/clock.h"
+
+#define WINDOW_MS 20
+#define WARM_MS 40
+#define SAMPLE_NS 20000 /* time reading the counters may take */
+#define SAMPLE_TRIES 50
+#define STILL_MS 150
+#define WINDOWS_MAX 4096
+
+/** Counters at one moment. */
+struct sample {
+	uint64_t ns;
+	uint64_t good;
+	uint64_t busy[AP_LCORES_MAX], idle[AP_LCORES_MAX];
+	uint64_t gen_busy, gen_all;
+};
+
+struct window {
+	double mpps, busy, cycles, generator;
+	bool clean;
+};
+
+static uint64_t
+load(const _Atomic uint64_t *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/** Tries again when this thread lost its CPU in between: counters and time must belong together. */
+static void
+take_sample(const struct upf_bed *b, struct sample *s)
+{
+	for (unsigned tries = 0; tries < SAMPLE_TRIES; tries++) {
+		uint64_t before = ap_clock_ns();
+
+		for (unsigned i = 0; i < b->plan->nb_lcores; i++) {
+			s->busy[i] = b->run->workers[i].busy_cycles;
+			s->idle[i] = b->run->workers[i].idle_cycles;
+		}
+		s->good = 0;
+		for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
+			s->good += load(&b->gen.flow[d].c.good);
+		s->gen_busy = load(&b->gen.busy_cycles);
+		s->gen_all = load(&b->gen.all_cycles);
+		s->ns = ap_clock_ns();
+		if (s->ns - before <= SAMPLE_NS)
+			break;
+	}
+}
+
+static void
+frame_on_worker(struct ap_worker *w, void *arg)
+{
+	(void)w;
+	*(uint64_t *)arg = harness_frame();
+}
+
+/** Runs the frame on every CPU of the measurement. @return whether all ran at clean speed. */
+static bool
+frame_all(struct upf_bed *b, int *rc)
+{
+	bool clean = harness_frame_clean(upf_gen_frame(&b->gen));
+
+	for (unsigned i = 0; i < b->plan->nb_lcores && *rc == 0; i++) {
+		uint64_t cycles = 0;
+
+		*rc = ap_worker_run(&b->run->workers[i], frame_on_worker, &cycles);
+		clean &= *rc == 0 && harness_frame_clean(cycles);
+	}
+	return clean;
+}
+
+static struct window
+window_of(const struct upf_bed *b, const struct sample *s, const struct sample *e)
+{
+	double packets = (double)(e->good - s->good);
+	double all = (double)(e->gen_all - s->gen_all);
+	struct window w = {
+		.mpps = packets / (double)(e->ns - s->ns) * 1e3,
+		.generator = all > 0 ? 100 * (double)(e->gen_busy - s->gen_busy) / all : 0,
+	};
+
+	for (unsigned i = 0; i < b->plan->nb_lcores; i++) {
+		double busy = (double)(e->busy[i] - s->busy[i]);
+
+		all = busy + (double)(e->idle[i] - s->idle[i]);
+		w.busy = RTE_MAX(w.busy, all > 0 ? 100 * busy / all : 0);
+		w.cycles += packets > 0 ? busy / packets : 0;
+	}
+	return w;
+}
+
+static int
+cmp_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double
+median(double *v, unsigned n)
+{
+	qsort(v, n, sizeof(*v), cmp_double);
+	return n ? v[n / 2] : 0;
+}
+
+/** Fills the trial's medians from its clean windows, or from all if none was clean. */
+static void
+summarize(const struct window *w, unsigned n, struct upf_bed_trial *t)
+{
+	static double mpps[WINDOWS_MAX], busy[WINDOWS_MAX], cycles[WINDOWS_MAX], gen[WINDOWS_MAX];
+	unsigned k = 0;
+
+	t->windows = n;
+	for (unsigned i = 0; i < n; i++)
+		t->windows_clean += w[i].clean;
+	for (unsigned i = 0; i < n; i++) {
+		if (!w[i].clean && t->windows_clean)
+			continue;
+		mpps[k] = w[i].mpps;
+		busy[k] = w[i].busy;
+		gen[k] = w[i].generator;
+		cycles[k++] = w[i].cycles;
+	}
+	t->mpps = median(mpps, k);
+	t->mpps_min = k ? mpps[0] : 0;
+	t->mpps_max = k ? mpps[k - 1] : 0;
+	t->busy_percent = median(busy, k);
+	t->cycles_per_packet = median(cycles, k);
+	t->generator_percent = median(gen, k);
+}
+
+/** Adds the counters to `t`, or takes them from it. */
+static void
+losses(const struct upf_bed *b, struct upf_bed_trial *t, bool begin)
+{
+	const uint64_t sign = begin ? -1ULL : 1;
+
+	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++) {
+		const struct upf_gen_counters *c = &b->gen.flow[d].c;
+
+		t->sent += sign * load(&c->sent);
+		t->lost += sign * load(&c->given_up);
+		t->corrupted += sign * load(&c->corrupted);
+		t->duplicated += sign * load(&c->duplicated);
+		t->reordered += sign * load(&c->reordered);
+	}
+	t->foreign += sign * load(&b->gen.foreign);
+}
+
+/** Of both directions together. */
+static void
+delays(const struct upf_bed *b, struct ap_hist *h)
+{
+	static struct ap_hist down;
+
+	ap_hist_snapshot(&b->gen.flow[UPF_WIRE_UP].delay, h);
+	ap_hist_snapshot(&b->gen.flow[UPF_WIRE_DOWN].delay, &down);
+	ap_hist_merge(h, &down);
+}
+
+static void
+rates_set(struct upf_bed *b, unsigned directions, double pps)
+{
+	double share = directions == (UPF_BED_UP | UPF_BED_DOWN) ? pps / 2 : pps;
+	struct gen_rate rate = {pps > 0 ? GEN_RATE_PPS : GEN_RATE_MAX, share};
+
+	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
+		if (directions & 1U << d)
+			upf_gen_rate(&b->gen, d, rate);
+}
+
+/** @return windows measured, or -errno */
+static int
+windows_take(struct upf_bed *b, double seconds, struct window *windows)
+{
+	uint64_t end = ap_clock_ns() + (uint64_t)(seconds * 1e9);
+	struct ap_error err;
+	int rc = 0, n = 0;
+
+	while (rc == 0 && n < WINDOWS_MAX && (n == 0 || ap_clock_ns() < end)) {
+		bool clean = frame_all(b, &rc);
+		struct sample s, e;
+
+		take_sample(b, &s);
+		rte_delay_us_sleep(WINDOW_MS * 1000);
+		take_sample(b, &e);
+		windows[n] = window_of(b, &s, &e);
+		windows[n++].clean = rc == 0 && frame_all(b, &rc) && clean;
+		if (rc < 0)
+			fprintf(stderr, "bench upf: an lcore did not come by for %d s\n",
+				AP_WORKER_RUN_S);
+		else if (upf_agent_idle(b->agent, &err) < 0)
+			rc = -EIO, fprintf(stderr, "bench upf: %s\n", err.text);
+	}
+	return rc < 0 ? rc : n;
+}
+
+int
+upf_bed_trial(struct upf_bed *b, unsigned directions, double pps, double seconds,
+	      struct upf_bed_trial *t)
+{
+	static struct ap_hist before, after;
+	static struct window windows[WINDOWS_MAX];
+	int n;
+
+	*t = (struct upf_bed_trial){.offered_pps = pps};
+	losses(b, t, true);
+	rates_set(b, directions, pps);
+	rte_delay_us_sleep(WARM_MS * 1000);
+	delays(b, &before);
+	n = windows_take(b, seconds, windows);
+	delays(b, &after);
+	upf_gen_settle(&b->gen, STILL_MS);
+	losses(b, t, false);
+	if (n < 0)
+		return n;
+	summarize(windows, (unsigned)n, t);
+	ap_hist_subtract(&after, &before);
+	t->delay_us_p50 = (double)ap_hist_percentile(&after, 50) / 1e3;
+	t->delay_us_p99 = (double)ap_hist_percentile(&after, 99) / 1e3;
+	t->delay_us_mean = ap_hist_mean(&after) / 1e3;
+	t->generator_limited = t->busy_percent < 90 && (pps <= 0 || t->mpps * 1e6 < 0.98 * pps);
+	return 0;
+}
