@@ -25,6 +25,15 @@ be32_get(const uint8_t *p)
 	return __builtin_bswap32(v);
 }
 
+static inline uint64_t
+be64_get(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return __builtin_bswap64(v);
+}
+
 static inline void
 be16_put(uint8_t *p, uint16_t v)
 {

@@ -17,6 +17,7 @@
 #define UPF_TUNNELS_MAX 64
 #define UPF_FRAMED_MAX 256          /**< framed routes of a session */
 #define UPF_BURST_MS 20             /**< default burst: so much of the rate */
+#define UPF_MBR_KBPS_MAX 1000000000 /**< an MBR above 1 Tbps limits nothing */
 #define UPF_BURST_DEFAULT_MIN 16384 /**< but no fewer octets */
 
 typedef Airpath__Upf__V1__Session UpfSession;
@@ -63,6 +64,10 @@ struct upf_rules *upf_compile(struct upf_compiler *c, const UpfSession *m,
 
 /** Ends all uses and frees. No worker has them. */
 void upf_rules_free(struct upf_compiler *c, struct upf_rules *r);
+
+/** @return different filter sets, and profiles of meters, that rules share now. */
+unsigned upf_compiler_sets(const struct upf_compiler *c);
+unsigned upf_compiler_profiles(const struct upf_compiler *c);
 
 /**
  * After the worker took the rules in use: frees what only the installation needed (lanes that

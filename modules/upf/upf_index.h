@@ -37,7 +37,6 @@ struct upf_index;
 struct upf_pool_table {
 	uint64_t base, mask; /**< of the address's (IPv6: the /64's) 32 or 64 bits, host order */
 	uint32_t *handles;   /**< 0: nobody */
-	uint8_t shift;       /**< bits right of the index */
 	uint8_t interface;
 	bool ip6;
 };
@@ -116,8 +115,7 @@ upf_index_pooled(const struct upf_index_head *h, unsigned interface, uint64_t ke
 		const struct upf_pool_table *p = &h->pools[i];
 
 		if ((key & p->mask) == p->base && p->interface == interface && p->ip6 == ip6)
-			return __atomic_load_n(&p->handles[(key & ~p->mask) >> p->shift],
-					       __ATOMIC_RELAXED);
+			return __atomic_load_n(&p->handles[key & ~p->mask], __ATOMIC_RELAXED);
 	}
 	return 0;
 }

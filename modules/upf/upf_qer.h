@@ -37,7 +37,8 @@ struct upf_qer {
 	uint8_t ppi; /**< Paging Policy Indicator, 0xFF: none */
 	bool rqi;
 	bool closed[2]; /**< by enum upf_direction: the gate, or an MBR of 0 */
-	struct rte_meter_srtcm meter[2];
+	/** Two, by direction; NULL: lanes have the buckets, UPF_LANE_METER. */
+	struct rte_meter_srtcm *meter;
 	struct rte_meter_srtcm_profile *profile[2]; /**< MBR of a direction without GBR, or NULL */
 	struct upf_gbr *gbr;                        /**< or NULL */
 };

@@ -113,7 +113,9 @@ static void
 several_qers_of_a_pdr(void **state)
 {
 	struct rte_meter_srtcm_profile own, ambr;
-	struct upf_qer qers[3] = {{.profile = {[UPF_DL] = &own}}, {.profile = {[UPF_DL] = &ambr}}};
+	struct rte_meter_srtcm meters[2][2] = {0};
+	struct upf_qer qers[3] = {{.profile = {[UPF_DL] = &own}, .meter = meters[0]},
+				  {.profile = {[UPF_DL] = &ambr}, .meter = meters[1]}};
 	const struct upf_pdr narrow = {.nb_qers = 2, .qers = {0, 1}};
 	const struct upf_pdr wide = {.nb_qers = 1, .qers = {1}};
 	const struct upf_pdr shut = {.nb_qers = 2, .qers = {1, 2}};

@@ -26,6 +26,9 @@ struct upf_tunnel {
 	uint32_t teid;
 	uint8_t interface; /**< whose address the agent answered */
 	bool foreign;      /**< chosen by the CP function: found by struct upf_index */
+	/** As in struct upf_session, for packets of this tunnel. */
+	uint8_t only, only_qfi;
+	uint32_t interfaces;
 };
 
 /** A framed route that downlink packets of the session are found by. */
@@ -58,12 +61,9 @@ struct upf_rules {
 	uint16_t nb_lanes;
 	uint16_t nb_fars, nb_qers, nb_bars; /**< URRs: accounts.nb_urrs */
 	uint16_t nb_tunnels, nb_groups, nb_framed;
-	uint8_t only_up, only_down, only_qfi; /**< as in struct upf_session */
-	bool only_up_in_main; /**< only_up's tunnel is that of the session's own slot */
-	/**
-	 * Lanes as compiled, of an allocation of their own; with more than UPF_INLINE_LANES they
-	 * are those in use. After replacement: the lanes as they were then.
-	 */
+	uint8_t only_down;        /**< as in struct upf_session */
+	uint32_t down_interfaces; /**< likewise */
+	/** Lanes of more than UPF_INLINE_LANES PDRs; before installation those of fewer too. */
 	struct upf_lane *lanes;
 	struct upf_pdr *pdrs; /**< nb_lanes; URRs of pdrs[i] are of accounts.urrs */
 	struct upf_far *fars;
@@ -72,7 +72,6 @@ struct upf_rules {
 	struct upf_group *groups;
 	struct upf_tunnel *tunnels;
 	struct upf_framed_route *framed;
-	uint32_t bytes; /**< of this allocation, for people */
 };
 
 static inline struct upf_urr *

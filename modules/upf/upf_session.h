@@ -123,6 +123,8 @@ struct upf_session {
 	uint8_t only_up, only_down;
 	uint8_t only_qfi; /**< the QFI uplink packets of only_up must carry; 0xFF: any */
 	uint8_t flags;    /**< enum upf_session_flag */
+	/** Interfaces, 1 << index, by which packets may come that take only_up and only_down. */
+	uint32_t up_interfaces, down_interfaces;
 	uint32_t queue;   /**< packets wait, or were told of: upf_buffer's, 0: none */
 	struct upf_lane inline_lanes[UPF_INLINE_LANES];
 };

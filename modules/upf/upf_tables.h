@@ -5,12 +5,12 @@
 /**
  * Sessions of a worker by bucket and slot: a TEID or handle is an index, without a hash.
  *
- *   local[bucket] ─→ column       8 KiB, always near
- *   chunk[slot][column / 64] ─→ 64 sessions of that slot, side by side
+ *   local[bucket] ─→ column             8 KiB, always near
+ *   chunk[slot / 4][column] ─→ 4 sessions of that bucket, side by side
  *
- * As agents give out low slots first and addresses spread over buckets evenly, few chunks are
- * touched and they are full. A session's address never changes while the worker runs, and memory
- * of a chunk stays: a pointer kept a little too long reads a session of id 0, or a later one.
+ * As agents give out low slots first and addresses spread over buckets evenly, few rows of chunk[]
+ * are touched. A session's address never changes while the worker runs, and memory of a chunk
+ * stays: a pointer kept a little too long reads a session of id 0, or a later one.
  *
  * The control thread provides chunks before it sends what needs them (upf_tables_prepare()); all
  * else is the worker's.
@@ -23,16 +23,21 @@
 #include "modules/upf/upf_owner.h"
 #include "modules/upf/upf_session.h"
 
-#define UPF_CHUNK_SESSIONS 64
+#define UPF_CHUNK_SESSIONS 4
 #define UPF_NOT_LOCAL UINT16_MAX
 
 struct upf_tables {
 	uint16_t local[UPF_BUCKETS]; /**< UPF_NOT_LOCAL: another worker's */
-	uint32_t columns;            /**< chunks of a slot */
+	uint32_t columns;            /**< buckets of this worker */
 	uint32_t sessions;           /**< worker: rw */
 	/** Control thread: rw, worker: ro. */
 	struct upf_session **chunks;
+	uint32_t rows; /**< of chunks in use, rises */
 	uint32_t nb_chunks;
+	/* control thread alone: memory that chunks are taken from */
+	struct upf_session *slab;
+	uint32_t slab_left, nb_slabs;
+	struct upf_session **slabs;
 	int socket;
 };
 
@@ -54,15 +59,14 @@ void upf_tables_each(struct upf_tables *t, void (*fn)(struct upf_session *s, voi
 static inline struct upf_session *
 upf_slot(const struct upf_tables *t, uint32_t handle)
 {
-	uint32_t column = t->local[upf_teid_bucket(handle)];
+	uint32_t column = t->local[upf_teid_bucket(handle)], slot = upf_teid_slot(handle);
 	struct upf_session *chunk;
 
 	if (column == UPF_NOT_LOCAL)
 		return NULL;
-	chunk = __atomic_load_n(
-		&t->chunks[upf_teid_slot(handle) * t->columns + column / UPF_CHUNK_SESSIONS],
-		__ATOMIC_RELAXED);
-	return chunk ? chunk + column % UPF_CHUNK_SESSIONS : NULL;
+	chunk = __atomic_load_n(&t->chunks[slot / UPF_CHUNK_SESSIONS * t->columns + column],
+				__ATOMIC_RELAXED);
+	return chunk ? chunk + slot % UPF_CHUNK_SESSIONS : NULL;
 }
 
 /**

@@ -158,9 +158,9 @@ struct upf_accounts {
 	struct upf_lane_before
 		*before; /**< one a lane; NULL: no PDR has URRs with and without MBQE */
 	uint16_t nb_urrs, nb_pdrs;
+	uint32_t inactive_s;    /**< active_s it was last reported of, + 1 */
 	uint64_t inactivity_ns; /**< User Plane Inactivity Timer, 0: none */
 	uint64_t from_ns;       /**< when it began */
-	uint32_t inactive_s;    /**< active_s it was last reported of, + 1 */
 };
 
 /** What a worker's accounts share. The role fills it in before the worker starts. */

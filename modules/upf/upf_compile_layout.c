@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Places in the one allocation of struct upf_rules; its making and its end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+
+#include "modules/upf/upf_compile_internal.h"
+
+/* The next `nb` of `size` octets, or where they would be when there is no memory yet. */
+static void *
+place(uint8_t *base, size_t *at, size_t nb, size_t size)
+{
+	void *p = base && nb ? base + *at : NULL;
+
+	*at += RTE_ALIGN_CEIL(nb * size, sizeof(uint64_t));
+	return p;
+}
+
+/* Whether a PDR has URRs that count before and others that count after its QERs. */
+static bool
+counts_twice(const UpfSession *m)
+{
+	for (size_t i = 0; i < m->n_pdrs; i++) {
+		bool kind[2] = {false, false};
+
+		for (size_t k = 0; k < m->pdrs[i]->n_urr_ids; k++)
+			for (size_t u = 0; u < m->n_urrs; u++)
+				if (m->urrs[u]->id == m->pdrs[i]->urr_ids[k])
+					kind[m->urrs[u]->before_qos] = true;
+		if (kind[0] && kind[1])
+			return true;
+	}
+	return false;
+}
+
+/* Whether all PDRs of a QER can have its buckets in their lanes: one a direction, without another
+ * QER. */
+static bool
+is_in_lanes(const UpfSession *m, uint32_t qer_id)
+{
+	unsigned nb[2] = {0, 0};
+
+	for (size_t i = 0; i < m->n_pdrs; i++)
+		for (size_t k = 0; k < m->pdrs[i]->n_qer_ids; k++)
+			if (m->pdrs[i]->qer_ids[k] == qer_id) {
+				nb[(unsigned)m->pdrs[i]->source == UPF_ACCESS]++;
+				if (m->pdrs[i]->n_qer_ids > 1)
+					return false;
+			}
+	return nb[0] <= 1 && nb[1] <= 1;
+}
+
+/* @return octets of it all; pointers are set when there is memory at `r` */
+static size_t
+lay_out(const struct upf_work *w, bool twice, struct upf_rules *r)
+{
+	const UpfSession *m = w->m;
+	struct upf_rules none;
+	uint8_t *base = (uint8_t *)r;
+	size_t at = RTE_ALIGN_CEIL(sizeof(*r), sizeof(uint64_t));
+
+	r = r ? r : &none;
+	r->accounts.urrs = place(base, &at, m->n_urrs, sizeof(*r->accounts.urrs));
+	r->pdrs = place(base, &at, m->n_pdrs, sizeof(*r->pdrs));
+	r->fars = place(base, &at, m->n_fars, sizeof(*r->fars));
+	r->qers = place(base, &at, m->n_qers, sizeof(*r->qers));
+	r->groups = place(base, &at, w->nb_groups, sizeof(*r->groups));
+	r->bars = place(base, &at, m->n_bars, sizeof(*r->bars));
+	r->framed = place(base, &at, w->nb_framed, sizeof(*r->framed));
+	r->accounts.before = place(base, &at, twice ? m->n_pdrs : 0, sizeof(*r->accounts.before));
+	for (size_t i = 0; i < m->n_fars; i++) {
+		void *p = place(base, &at, m->fars[i]->n_duplicates, sizeof(struct upf_forwarding));
+
+		if (base)
+			r->fars[i].duplicates = p;
+	}
+	for (size_t i = 0; i < m->n_qers; i++) {
+		void *p = place(base, &at, m->qers[i]->gbr != NULL, sizeof(struct upf_gbr));
+
+		if (base)
+			r->qers[i].gbr = p;
+		p = place(base, &at, is_in_lanes(m, m->qers[i]->id) ? 0 : 2,
+			  sizeof(struct rte_meter_srtcm));
+		if (base)
+			r->qers[i].meter = p;
+	}
+	for (size_t i = 0; i < m->n_urrs; i++) {
+		void *p = place(base, &at, upf_urr_wants_more(m->urrs[i]),
+				sizeof(struct upf_urr_more));
+
+		if (base)
+			r->accounts.urrs[i].more = p;
+	}
+	/* Last, octets that need no alignment behind what needs four. */
+	r->tunnels = base ? (void *)(base + at) : NULL;
+	at += m->n_tunnels * sizeof(*r->tunnels);
+	if (base)
+		memcpy(base + at, w->group_lanes, w->nb_group_lanes);
+	for (unsigned i = 0; base && i < w->nb_groups; i++)
+		r->groups[i].lanes = base + at + w->groups[i].first;
+	return at + w->nb_group_lanes;
+}
+
+/* The rules without what refers to other rules. The groups' filter sets are theirs from now on. */
+static struct upf_rules *
+make(struct upf_work *w)
+{
+	const UpfSession *m = w->m;
+	bool twice = counts_twice(m);
+	size_t bytes = lay_out(w, twice, NULL);
+	struct upf_rules *r = calloc(1, bytes);
+	size_t lanes = RTE_MAX(m->n_pdrs, (size_t)UPF_INLINE_LANES) * sizeof(struct upf_lane);
+
+	if (!r)
+		return NULL;
+	r->lanes = aligned_alloc(RTE_CACHE_LINE_SIZE, lanes);
+	if (!r->lanes) {
+		free(r);
+		return NULL;
+	}
+	memset(r->lanes, 0, lanes);
+	lay_out(w, twice, r);
+	r->id = m->id;
+	r->handle = m->handle;
+	r->version = m->version;
+	memcpy(r->ue_ip4, w->ip4, sizeof(r->ue_ip4));
+	memcpy(r->ue_ip6, w->ip6, sizeof(r->ue_ip6));
+	r->ue_ip6_bits = w->ip6_bits;
+	r->core_interface = (uint8_t)m->core_interface;
+	r->nb_lanes = (uint16_t)m->n_pdrs;
+	r->nb_fars = (uint16_t)m->n_fars;
+	r->nb_qers = (uint16_t)m->n_qers;
+	r->nb_bars = (uint16_t)m->n_bars;
+	r->nb_tunnels = (uint16_t)m->n_tunnels;
+	r->nb_groups = (uint16_t)w->nb_groups;
+	r->nb_framed = (uint16_t)w->nb_framed;
+	r->accounts.nb_urrs = (uint16_t)m->n_urrs;
+	r->accounts.nb_pdrs = (uint16_t)m->n_pdrs;
+	r->accounts.pdrs = r->pdrs;
+	r->accounts.inactivity_ns = m->inactivity_s * 1000000000ULL;
+	memcpy(r->framed, w->framed, w->nb_framed * sizeof(*r->framed));
+	for (unsigned i = 0; i < w->nb_groups; i++) {
+		r->groups[i].filters = w->groups[i].filters;
+		r->groups[i].teid = w->groups[i].teid;
+		r->groups[i].interfaces = w->groups[i].interfaces;
+	}
+	for (size_t i = 0; i < m->n_tunnels; i++)
+		r->tunnels[i] = (struct upf_tunnel){.teid = m->tunnels[i]->teid,
+						    .interface = (uint8_t)m->tunnels[i]->interface,
+						    .foreign = m->tunnels[i]->foreign};
+	return r;
+}
+
+static void
+put_groups(struct upf_compiler *c)
+{
+	struct upf_work *w = &c->work;
+
+	for (unsigned i = 0; i < w->nb_groups; i++)
+		if (w->groups[i].filters)
+			upf_filter_put(c->sets, w->groups[i].filters);
+}
+
+struct upf_rules *
+upf_compile(struct upf_compiler *c, const UpfSession *m, struct upf_compile_error *e)
+{
+	struct upf_work *w = &c->work;
+	struct upf_rules *r;
+
+	*e = (struct upf_compile_error){0};
+	w->m = m;
+	w->e = e;
+	w->nb_groups = 0;
+	if (upf_compile_check(c) < 0)
+		return NULL;
+	if (upf_compile_groups(c) < 0) {
+		put_groups(c);
+		return NULL;
+	}
+	r = make(w);
+	if (!r) {
+		put_groups(c);
+		upf_refuse_memory(w);
+		return NULL;
+	}
+	if (upf_compile_fars(c, r) < 0 || upf_compile_qers(c, r) < 0 ||
+	    upf_compile_urrs(c, r) < 0 || upf_compile_pdrs(c, r) < 0) {
+		upf_rules_free(c, r);
+		return NULL;
+	}
+	upf_compile_only(c, r);
+	return r;
+}
+
+static void
+put_peer(struct upf_compiler *c, const struct upf_forwarding *f)
+{
+	if (f->peer != 0)
+		c->c.peer_put(c->c.arg, f->peer);
+}
+
+void
+upf_rules_free(struct upf_compiler *c, struct upf_rules *r)
+{
+	if (!r)
+		return;
+	for (unsigned i = 0; i < r->nb_fars; i++) {
+		put_peer(c, &r->fars[i].to);
+		for (unsigned k = 0; k < r->fars[i].nb_duplicates; k++)
+			put_peer(c, &r->fars[i].duplicates[k]);
+	}
+	for (unsigned i = 0; i < r->nb_qers; i++)
+		for (unsigned d = UPF_UL; d <= UPF_DL; d++) {
+			struct upf_qer *qer = &r->qers[i];
+
+			if (qer->profile[d])
+				upf_profile_put(c->profiles, qer->profile[d]);
+			if (qer->gbr && qer->gbr->profile[d])
+				upf_profile_put(c->profiles, qer->gbr->profile[d]);
+		}
+	for (unsigned i = 0; i < r->nb_groups; i++)
+		if (r->groups[i].filters)
+			upf_filter_put(c->sets, r->groups[i].filters);
+	free(r->lanes);
+	free(r);
+}
+
+void
+upf_rules_installed(struct upf_lane *spent)
+{
+	free(spent);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "codec/be.h"
+#include "modules/upf/upf_filter.h"
+#include "modules/upf/upf_pdi.h"
+
+/* The UE's prefix may be shorter than the /64 that line 0 has. */
+static bool
+is_ue6(const struct upf_rules *r, const uint8_t *address)
+{
+	return r->ue_ip6_bits != 0 &&
+	       (be64_get(address) ^ be64_get(r->ue_ip6)) >> (64 - r->ue_ip6_bits) == 0;
+}
+
+static uint8_t
+ue_of(const struct upf_session *s, const struct flow *f, const uint8_t *p)
+{
+	bool source, destination;
+
+	if (f->version == 4) {
+		uint32_t to;
+
+		memcpy(&to, f->dst, sizeof(to));
+		source = upf_source_is_ue(s, p);
+		destination = to == s->ue_ip4 && to != 0;
+	} else {
+		source = is_ue6(s->rules, f->src) || upf_source_is_ue(s, p);
+		destination = is_ue6(s->rules, f->dst);
+	}
+	return (uint8_t)((source ? UPF_SOURCE_UE : 0) | (destination ? UPF_DESTINATION_UE : 0));
+}
+
+static const struct upf_group *
+group_of(const struct upf_rules *r, const struct upf_arrival *a)
+{
+	uint32_t teid = a->rx & UPF_RX_TUNNEL ? a->teid : 0;
+
+	for (unsigned i = 0; i < r->nb_groups; i++)
+		if (r->groups[i].teid == teid && r->groups[i].interfaces >> a->interface & 1)
+			return &r->groups[i];
+	return NULL;
+}
+
+/* What kept the packet from every PDR, so that the drop has the right name. */
+static int
+why(const struct upf_filter_set *set, struct upf_packet *p)
+{
+	uint8_t ue = p->ue;
+
+	if (upf_filter_match_any_qfi(set, p) >= 0)
+		return UPF_MISS_QFI;
+	p->ue = ue | UPF_SOURCE_UE;
+	return upf_filter_match_any_qfi(set, p) >= 0 ? UPF_MISS_SPOOFED : UPF_MISS_NO_PDR;
+}
+
+int
+upf_match_lane(const struct upf_session *s, const struct upf_arrival *a, const uint8_t *p,
+	       uint32_t len)
+{
+	struct upf_packet packet = {.qfi = a->rx & UPF_RX_QFI ? a->qfi : UPF_NO_QFI};
+	const struct upf_group *g;
+	int order;
+
+	if (flow_decode(p, len, &packet.flow) < 0)
+		return UPF_MISS_BAD_INNER;
+	g = group_of(s->rules, a);
+	if (!g || !g->filters)
+		return UPF_MISS_NO_PDR;
+	packet.ue = ue_of(s, &packet.flow, p);
+	order = upf_filter_match(g->filters, &packet);
+	return order >= 0 ? g->lanes[order] : why(g->filters, &packet);
+}
