@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package config
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const small = `
+n4: {addresses: [127.0.0.8]}
+units: [{name: pfu0, socket: /run/airpath/upf.sock}]
+`
+
+func TestDefaults(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n4.yaml")
+	if err := os.WriteFile(path, []byte(small), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.N4.Port != 8805 || c.N4.Node.String() != "127.0.0.8" || c.N4.T1 != 3*time.Second || c.N4.N1 != 3 ||
+		c.N4.HeartbeatInterval != 10*time.Second || c.AllowCPFTEID || c.Metrics != "" || c.LogLevel != slog.LevelInfo ||
+		c.Store != "/var/lib/airpath/n4.db" || c.CheckpointMs != 500 || c.Echo != (Echo{0, 2000, 3}) {
+		t.Errorf("%+v", c)
+	}
+	if _, err := Load(path + "x"); err == nil {
+		t.Error("no file")
+	}
+}
+
+func TestEverything(t *testing.T) {
+	c, err := Parse([]byte(`
+n4:
+  addresses: [10.0.0.1, "2001:db8::1"]
+  port: 18805
+  node_id: UPF.example
+  heartbeat_interval_s: 5
+  t1_ms: 500
+  n1: 4
+  response_ttl_s: 20
+  peers:
+    - {address: 10.0.0.2, node_id: smf.example, port: 8806, associate: true}
+    - {address: 10.1.0.0/16}
+units: [{name: a, socket: /a}, {name: b, socket: /b}]
+pools:
+  - {network_instance: internet, prefix: 10.45.0.0/16, unit: a}
+  - {network_instance: ims, prefix: 10.45.0.0/16}
+  - {network_instance: internet, prefix: "2001:db8:45::/48"}
+cp_fteid: allow
+gtpu: {echo_interval_s: 60, echo_timeout_ms: 1000, echo_tries: 5}
+checkpoint_ms: 250
+store: /s
+control: /c
+metrics: 127.0.0.1:9100
+log: {level: debug, format: json}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := c.N4.Peers
+	if len(c.N4.Addresses) != 2 || c.N4.Node.FQDN != "upf.example" || len(p) != 2 || !p[0].Associate || p[0].Port != 8806 ||
+		p[0].Node.FQDN != "smf.example" || p[1].Prefix.Bits() != 16 || len(c.Pools) != 3 || c.Pools[0].Unit != "a" ||
+		!c.AllowCPFTEID || !c.LogJSON || c.LogLevel != slog.LevelDebug || c.Echo != (Echo{60, 1000, 5}) ||
+		c.N4.ResponseTTL != 20*time.Second {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestWrong(t *testing.T) {
+	for _, w := range []struct{ text, want string }{
+		{"", "n4.addresses: missing"},
+		{small + "stoer: /x", "line 4: unknown key stoer"},
+		{"n4: {addresses: 5}", "line 1: cannot unmarshal"},
+		{"n4: [", "line 1"},
+		{strings.Replace(small, "127.0.0.8", "0.0.0.0", 1), "n4.addresses[0]: \"0.0.0.0\": requests are answered"},
+		{strings.Replace(small, "127.0.0.8", "localhost", 1), "n4.addresses[0]: \"localhost\" is not an address"},
+		{strings.Replace(small, "127.0.0.8", "127.0.0.8, 127.0.0.8", 1), "n4.addresses[1]: \"127.0.0.8\" is there twice"},
+		{strings.Replace(small, "8]", "8], port: 70000", 1), "n4.port: 70000 is not in 1…65535"},
+		{strings.Replace(small, "8]", "8], node_id: -", 1), "n4.node_id: \"-\" is neither"},
+		{strings.Replace(small, "8]", "8], peers: [{}]", 1), "n4.peers[0].address: \"\" is neither"},
+		{strings.Replace(small, "8]", "8], peers: [{address: 10.0.0.0/8, associate: true}]", 1), "n4.peers[0].associate: needs a single address"},
+		{strings.Replace(small, "8]", "8], peers: [{address: 10.0.0.1, port: -1}]", 1), "n4.peers[0].port: -1"},
+		{"n4: {addresses: [127.0.0.8]}", "units: missing"},
+		{strings.Replace(small, "name: pfu0, ", "", 1), "units[0].name: missing"},
+		{strings.Replace(small, "}]", "}, {name: pfu0, socket: /x}]", 1), "units[1]: name or socket of pfu0 again"},
+		{small + "pools: [{prefix: x}]", "pools[0].prefix: \"x\" is not a prefix"},
+		{small + "pools: [{prefix: 10.45.0.1/16}]", "pools[0].prefix: 10.45.0.1/16 has bits"},
+		{small + "pools: [{prefix: 10.0.0.0/7}]", "pools[0].prefix: 10.0.0.0/7 holds none, or more"},
+		{small + "pools: [{prefix: '2001:db8::/65'}]", "holds none, or more"},
+		{small + "pools: [{prefix: 10.45.0.0/16, unit: z}]", "pools[0].unit: no unit is called \"z\""},
+		{small + "pools: [{prefix: 10.45.0.0/16}, {prefix: 10.45.8.0/24}]", "pools[1].prefix: overlaps with pools[0]"},
+		{small + "cp_fteid: maybe", "cp_fteid: \"maybe\""},
+		{small + "metrics: 9100", "metrics: \"9100\""},
+		{small + "log: {level: loud}", "log.level: \"loud\""},
+		{small + "log: {format: xml}", "log.format: \"xml\""},
+		{small + "gtpu: {echo_tries: 99}", "gtpu.echo_tries: 99"},
+	} {
+		if _, err := Parse([]byte(w.text)); err == nil || !strings.Contains(err.Error(), w.want) {
+			t.Errorf("%s\ngot  %v\nwant %s", w.text, err, w.want)
+		}
+	}
+}
