@@ -8,11 +8,15 @@ import (
 	"fmt"
 	"os"
 
+	"airpath/control/config"
+
 	"github.com/spf13/cobra"
 )
 
 // version is set by the linker.
 var version = "unknown"
+
+const defaultSocket = "/run/airpath/n4.sock"
 
 func main() {
 	if err := command().Execute(); err != nil {
@@ -28,11 +32,29 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(&cobra.Command{
-		Use:   "version",
-		Short: "print the version",
-		Args:  cobra.NoArgs,
-		Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), version) },
-	})
+	root.AddCommand(runCommand(), checkCommand(), sessionsCommand(), peersCommand(), ownerCommand(), statusCommand(),
+		benchCommand(), &cobra.Command{
+			Use:   "version",
+			Short: "print the version",
+			Args:  cobra.NoArgs,
+			Run:   func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), version) },
+		})
 	return root
+}
+
+func checkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE",
+		Short: "say what is wrong with a configuration file",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := config.Load(args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: sound: node %s, %d addresses, %d units, %d pools\n", args[0], c.N4.Node,
+				len(c.N4.Addresses), len(c.Units), len(c.Pools))
+			return nil
+		},
+	}
 }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package main
+
+import (
+	"airpath/control/session"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// statistics shows the session manager's counters to Prometheus.
+type statistics struct{ manager *session.Manager }
+
+type shown struct {
+	desc  *prometheus.Desc
+	kind  prometheus.ValueType
+	value func(*session.Counters) uint64
+}
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("airpath_"+name, help, labels, nil)
+}
+
+func count(name, help string, value func(*session.Counters) uint64) shown {
+	return shown{describe(name, help), prometheus.CounterValue, value}
+}
+
+var (
+	unitConnected = describe("unit_connected", "Whether a forwarding unit is connected and up to date.", "unit")
+	unitSessions  = describe("unit_sessions", "Sessions of a forwarding unit.", "unit")
+
+	counters = []shown{
+		{describe("sessions", "PFCP sessions."), prometheus.GaugeValue, func(c *session.Counters) uint64 { return c.Sessions }},
+		{describe("teids", "TEIDs in use."), prometheus.GaugeValue, func(c *session.Counters) uint64 { return c.TEIDs }},
+		count("sessions_established_total", "Sessions established.", func(c *session.Counters) uint64 { return c.Established }),
+		count("sessions_modified_total", "Sessions modified.", func(c *session.Counters) uint64 { return c.Modified }),
+		count("sessions_deleted_total", "Sessions deleted.", func(c *session.Counters) uint64 { return c.Deleted }),
+		count("sessions_refused_total", "Session requests refused by the session manager.", func(c *session.Counters) uint64 { return c.Refused }),
+		count("usage_reports_total", "Usage reports sent to CP functions.", func(c *session.Counters) uint64 { return c.Reports }),
+		count("usage_reports_lost_total", "Usage reports given up.", func(c *session.Counters) uint64 { return c.ReportsLost }),
+		count("unit_events_twice_total", "Events of forwarding units that had been seen before.", func(c *session.Counters) uint64 { return c.EventsTwice }),
+		count("unit_events_unknown_total", "Events of sessions or URRs that are not there.", func(c *session.Counters) uint64 { return c.EventsUnknown }),
+		count("unit_disconnects_total", "Connections to forwarding units lost.", func(c *session.Counters) uint64 { return c.Disconnects }),
+		count("sessions_refilled_total", "Sessions sent again to a forwarding unit that lost them.", func(c *session.Counters) uint64 { return c.RefilledSessions }),
+		count("session_refill_failures_total", "Sessions a forwarding unit would not take again.", func(c *session.Counters) uint64 { return c.RefillFailures }),
+		count("store_failures_total", "Changes the store could not commit.", func(c *session.Counters) uint64 { return c.StoreFailures }),
+	}
+)
+
+func (s *statistics) Describe(ch chan<- *prometheus.Desc) {
+	ch <- unitConnected
+	ch <- unitSessions
+	for _, c := range counters {
+		ch <- c.desc
+	}
+}
+
+func (s *statistics) Collect(ch chan<- prometheus.Metric) {
+	all := s.manager.Statistics()
+	for _, c := range counters {
+		ch <- prometheus.MustNewConstMetric(c.desc, c.kind, float64(c.value(&all)))
+	}
+	for _, u := range s.manager.Units() {
+		connected := 0.0
+		if u.Connected {
+			connected = 1
+		}
+		ch <- prometheus.MustNewConstMetric(unitConnected, prometheus.GaugeValue, connected, u.Name)
+		ch <- prometheus.MustNewConstMetric(unitSessions, prometheus.GaugeValue, float64(u.Sessions), u.Name)
+	}
+}
