@@ -150,6 +150,7 @@ qfi_goes_on_between_tunnels(void **state)
 static void
 gates_and_rates(void **state)
 {
+	struct rte_meter_srtcm meters[2] = {0};
 	struct rte_meter_srtcm_profile p;
 
 	(void)state;
@@ -170,6 +171,7 @@ gates_and_rates(void **state)
 	bed.pdrs[1].nb_qers = 2;
 	bed.pdrs[1].qers[1] = 1;
 	bed.qers[1].profile[UPF_DL] = &p;
+	bed.qers[1].meter = meters;
 	upf_meter_fill(&bed.qers[1].meter[UPF_DL], &p, T0);
 	assert_int_equal(send(1, 30, 1000, 0), 4);
 	bed.qers[0].closed[UPF_DL] = true;
