@@ -21,6 +21,9 @@ struct ap_role_type {
 	 * @return the object, or NULL with `err` filled.
 	 */
 	void *(*build)(struct ap_run *run, unsigned i, struct ap_error *err);
+	/** Ports have started, workers have not. May be NULL. @return 0 or < 0 with `err` filled.
+	 */
+	int (*start)(void *obj, struct ap_error *err);
 	/** Stops making traffic, so that what is inside can drain. May be NULL. Control thread. */
 	void (*quiesce)(void *obj);
 	/**

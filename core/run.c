@@ -190,6 +190,10 @@ ap_run_start(struct ap_run *run, struct ap_error *err)
 	for (unsigned i = 0; i < run->cfg->ports_count; i++)
 		if (ap_port_start(run->ports[i], err) < 0)
 			return -EINVAL;
+	for (unsigned i = 0; i < run->nb_roles; i++)
+		if (run->roles[i].type->start &&
+		    run->roles[i].type->start(run->roles[i].obj, err) < 0)
+			return -EINVAL;
 	for (unsigned i = 0; i < run->plan->nb_lcores; i++) {
 		struct ap_worker *w = &run->workers[i];
 

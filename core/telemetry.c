@@ -13,7 +13,7 @@
 #include "core/clock.h"
 #include "core/telemetry.h"
 
-#define COMMANDS_MAX 16
+#define COMMANDS_MAX 32
 
 /* Telemetry answers on a thread of its own; the lock keeps the run alive while it does. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

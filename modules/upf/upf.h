@@ -35,6 +35,7 @@
 
 #define UPF_ROLE_WORKERS_MAX AP_EDGES_MAX
 
+struct ap_plan_node;
 struct ap_port;
 struct rte_mempool;
 struct rte_ring;
@@ -97,7 +98,10 @@ struct upf {
 	char steering[96];       /**< mode, and what stands in for it */
 	/** Unix time less ap_clock_ns(), ns. */
 	int64_t unix_offset_ns;
-	struct upf_control *control; /**< control thread's alone */
+	/** Of workers, then of dispatchers: their instances count what is handed off. */
+	struct ap_plan_node *steers[2 * UPF_ROLE_WORKERS_MAX];
+	unsigned nb_steers;
+	struct upf_control *control;
 };
 
 /** The worker a node of a worker's chain belongs to; not for nodes of dispatchers. */

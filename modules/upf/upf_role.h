@@ -28,4 +28,18 @@ struct upf_net_cfg;
 int upf_interfaces_init(struct ap_run *run, struct upf *upf, struct upf_net_cfg *net,
 			struct ap_error *err);
 
+/**
+ * Makes upf->workers, upf->nb_workers of them for upf->owners, and upf->index.
+ * @param serial tells those of several upfs apart
+ * @return 0 or -ENOMEM; then upf_workers_fini() too
+ */
+int upf_workers_init(struct upf *upf, unsigned serial);
+void upf_workers_fini(struct upf *upf);
+
+/** Chooses which worker owns which bucket. Ports are open. */
+void upf_steering_init(struct upf *upf);
+
+/** Has ports spread packets by owner where they can, and says in upf->steering what they do. */
+void upf_steering_start(struct upf *upf);
+
 #endif

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rte_lcore.h>
+#include <rte_ring.h>
+
+#include "core/clock.h"
+#include "modules/upf/upf_control_impl.h"
+#include "modules/upf/upf_index.h"
+#include "modules/upf/upf_net.h"
+#include "modules/upf/upf_tables.h"
+
+#define IDLE_MS 2           /**< how late an event may be told when nothing else happens */
+#define WAIT_NS 10000       /**< between looks for acknowledgements */
+#define REQUESTS_A_VISIT 16 /**< before replies and reports are looked at again */
+#define REPLIES 64
+
+/* --- replies ---------------------------------------------------------------------------------- */
+
+static void
+request_free(struct upf_control *c, struct upf_request *r)
+{
+	for (unsigned i = 0; i < r->nb_ops; i++)
+		upf_msg_free(c, r->ops[i].msg);
+	free(r->ready);
+	free(r);
+}
+
+/** Answers requests in the order they came, as far as they are done. */
+static void
+requests_finish(struct upf_control *c)
+{
+	struct upf_request *r;
+
+	while ((r = c->first) != NULL && r->waiting == 0) {
+		c->first = r->next;
+		if (c->first == NULL)
+			c->last = NULL;
+		if (r->connection == c->connection_nb && r->ready) {
+			upf_socket_send(c, r->ready);
+			r->ready = NULL;
+		} else if (r->connection == c->connection_nb) {
+			upf_answer_results(c, r);
+		}
+		request_free(c, r);
+	}
+}
+
+bool
+upf_control_replies(struct upf_control *c)
+{
+	struct upf_msg *msgs[REPLIES];
+	bool any = false;
+
+	for (unsigned k = 0; k < c->upf->nb_workers; k++) {
+		unsigned nb = rte_ring_sc_dequeue_burst(c->upf->workers[k].replies, (void **)msgs,
+							REPLIES, NULL);
+
+		c->under_way[k] -= nb;
+		c->all_under_way -= nb;
+		for (unsigned i = 0; i < nb; i++)
+			upf_request_done(c, msgs[i]);
+		any |= nb > 0;
+	}
+	return any;
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+static void
+receive(struct upf_control *c)
+{
+	/* Who does not read its answers gets no new ones. */
+	for (unsigned i = 0; i < REQUESTS_A_VISIT && c->nb_send < UPF_SEND_QUEUE_MAX; i++) {
+		size_t bytes = upf_socket_receive(c);
+
+		if (bytes == 0)
+			return;
+		upf_request_take(c, c->buf, bytes);
+		requests_finish(c);
+	}
+}
+
+static void
+serve(struct upf_control *c, const struct epoll_event *events, int nb)
+{
+	for (int i = 0; i < nb; i++)
+		if (events[i].data.fd == c->listener)
+			upf_socket_accept(c);
+	for (int i = 0; i < nb; i++)
+		if (events[i].data.fd == c->connection)
+			receive(c);
+}
+
+static void
+step(struct upf_control *c)
+{
+	const struct timespec wait = {.tv_nsec = WAIT_NS};
+	struct epoll_event events[4];
+	bool waiting = c->all_under_way > 0;
+	int nb = epoll_wait(c->epoll, events, 4, waiting ? 0 : IDLE_MS);
+	bool any;
+
+	pthread_mutex_lock(&c->lock);
+	serve(c, events, nb);
+	any = upf_control_replies(c);
+	requests_finish(c);
+	any |= upf_answer_reports(c);
+	upf_socket_flush(c);
+	pthread_mutex_unlock(&c->lock);
+	if (waiting && !any && nb <= 0)
+		nanosleep(&wait, NULL);
+}
+
+static void *
+control_main(void *arg)
+{
+	struct upf_control *c = arg;
+
+	prctl(PR_SET_TIMERSLACK, 1000UL);
+	while (!c->stop)
+		step(c);
+	return NULL;
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static int
+peer_get(void *arg, const UpfForwarding *f)
+{
+	struct upf_control *c = arg;
+	struct upf_peer_key key = {.port = f->port ? (uint16_t)f->port : GTPU_PORT,
+				   .octets = (uint8_t)f->peer.len,
+				   .interface = (uint8_t)f->interface,
+				   .tos = (uint8_t)(f->tos & f->tos_mask),
+				   .tos_mask = (uint8_t)f->tos_mask,
+				   .gtpu = f->gtpu};
+
+	memcpy(key.ip, f->peer.data, key.octets);
+	return upf_peer_get(&c->upf->peers, &key, ap_clock_ns());
+}
+
+static void
+peer_put(void *arg, uint16_t peer)
+{
+	struct upf_control *c = arg;
+
+	upf_peer_put(&c->upf->peers, peer, ap_clock_ns());
+}
+
+static struct upf_compiler *
+compiler_make(struct upf_control *c)
+{
+	const struct upf *upf = c->upf;
+	struct upf_compiler_config cfg = {.burst_bytes = upf->cfg->burst_bytes,
+					  .unix_offset_ns = (uint64_t)upf->unix_offset_ns,
+					  .socket = SOCKET_ID_ANY,
+					  .peer_get = peer_get,
+					  .peer_put = peer_put,
+					  .arg = c};
+
+	for (unsigned i = 1; i <= upf->net->nb_links; i++)
+		cfg.interface_types[i] = upf->net->links[i].types;
+	return upf_compiler_create(&cfg);
+}
+
+struct upf_control *
+upf_control_create(struct upf *upf, struct ap_error *err)
+{
+	struct upf_control *c = calloc(1, sizeof(*c));
+
+	if (c == NULL) {
+		ap_error_set(err, "upf %s: out of memory", upf->cfg->name);
+		return NULL;
+	}
+	c->upf = upf;
+	c->listener = c->connection = -1;
+	c->epoll = epoll_create1(EPOLL_CLOEXEC);
+	pthread_mutex_init(&c->lock, NULL);
+	upf_arena_init(&c->arena);
+	snprintf(c->path, sizeof(c->path), "%s", upf->cfg->socket);
+	c->under_way = calloc(upf->nb_workers, sizeof(*c->under_way));
+	c->compiler = compiler_make(c);
+	if (c->epoll < 0 || c->under_way == NULL || c->compiler == NULL ||
+	    upf_ids_init(&c->ids) < 0 || upf_events_init(&c->events) < 0 ||
+	    getrandom(&c->instance, sizeof(c->instance), 0) != sizeof(c->instance)) {
+		ap_error_set(err, "upf %s: out of memory", upf->cfg->name);
+	} else if (upf_socket_listen(c, err) == 0) {
+		return c;
+	}
+	upf_control_destroy(c);
+	return NULL;
+}
+
+int
+upf_control_start(struct upf_control *c, struct ap_error *err)
+{
+	int rc = rte_ctrl_thread_create(&c->thread, "upf-control", NULL, control_main, c);
+
+	c->started = rc == 0;
+	return rc == 0 ? 0
+		       : ap_error_set(err, "upf %s: no thread: %s", c->upf->cfg->name,
+				      strerror(-rc));
+}
+
+void
+upf_control_stop(struct upf_control *c)
+{
+	c->stop = true;
+	if (c->started)
+		pthread_join(c->thread, NULL);
+	c->started = false;
+	upf_socket_flush(c);
+	upf_socket_hang_up(c, NULL);
+	if (c->bound)
+		unlink(c->path);
+	c->bound = false;
+}
+
+static void
+rules_free(struct upf_session *s, void *arg)
+{
+	struct upf_control *c = arg;
+
+	upf_rules_free(c->compiler, s->rules);
+	s->rules = NULL;
+}
+
+/** Messages that no worker took, and answers nobody waits for. */
+static void
+under_way_free(struct upf_control *c)
+{
+	struct upf_msg *m;
+
+	for (unsigned k = 0; k < c->upf->nb_workers; k++)
+		while (rte_ring_sc_dequeue(c->upf->workers[k].messages, (void **)&m) == 0) {
+			if (m->kind == UPF_MSG_SET)
+				upf_rules_free(c->compiler, m->rules);
+			upf_msg_free(c, m);
+		}
+	while (upf_control_replies(c))
+		;
+	while (c->first) {
+		struct upf_request *r = c->first;
+
+		c->first = r->next;
+		request_free(c, r);
+	}
+}
+
+void
+upf_control_destroy(struct upf_control *c)
+{
+	if (c == NULL)
+		return;
+	upf_control_stop(c);
+	if (c->compiler && c->under_way) {
+		under_way_free(c);
+		for (unsigned k = 0; k < c->upf->nb_workers; k++)
+			upf_tables_each(c->upf->workers[k].tables, rules_free, c);
+		upf_compiler_destroy(c->compiler);
+	}
+	if (c->listener >= 0)
+		close(c->listener);
+	if (c->epoll >= 0)
+		close(c->epoll);
+	upf_events_fini(&c->events);
+	upf_ids_fini(&c->ids);
+	upf_arena_fini(&c->arena);
+	pthread_mutex_destroy(&c->lock);
+	free(c->under_way);
+	free(c);
+}
+
+/* --- questions -------------------------------------------------------------------------------- */
+
+void
+upf_control_stats(struct upf_control *c, struct upf_control_stats *s)
+{
+	pthread_mutex_lock(&c->lock);
+	*s = c->stats;
+	s->sessions = c->ids.nb;
+	s->peers = c->upf->peers.live;
+	s->events_kept = (uint32_t)(c->events.next - c->events.first);
+	s->events_lost = c->events.lost;
+	s->connected = c->greeted;
+	pthread_mutex_unlock(&c->lock);
+}
+
+uint32_t
+upf_control_handle(struct upf_control *c, uint64_t id)
+{
+	const struct upf_id *e;
+	uint32_t handle;
+
+	pthread_mutex_lock(&c->lock);
+	e = upf_ids_find(&c->ids, id);
+	handle = e ? e->handle : 0;
+	pthread_mutex_unlock(&c->lock);
+	return handle;
+}
+
+int
+upf_control_list(struct upf_control *c, uint64_t after, uint64_t *ids, uint32_t max)
+{
+	int nb;
+
+	pthread_mutex_lock(&c->lock);
+	nb = upf_ids_list(&c->ids, after, ids, max);
+	pthread_mutex_unlock(&c->lock);
+	return nb;
+}
+
+unsigned
+upf_control_peers(struct upf_control *c, struct upf_peer_view *peers, unsigned max)
+{
+	const struct upf_peers *p = &c->upf->peers;
+	unsigned nb = 0;
+
+	pthread_mutex_lock(&c->lock);
+	for (unsigned i = 1; i < p->nb && nb < max; i++)
+		if (p->peer[i].refs > 0)
+			peers[nb++] = (struct upf_peer_view){p->peer[i].key, p->peer[i].refs};
+	pthread_mutex_unlock(&c->lock);
+	return nb;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_UPF_CONTROL_IMPL_H
+#define AIRPATH_UPF_CONTROL_IMPL_H
+
+/** What the files of the control thread share. All of it belongs to that thread, under `lock`. */
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "api/upf.pb-c.h"
+#include "modules/upf/upf.h"
+#include "modules/upf/upf_arena.h"
+#include "modules/upf/upf_compile.h"
+#include "modules/upf/upf_control.h"
+#include "modules/upf/upf_events.h"
+#include "modules/upf/upf_ids.h"
+#include "modules/upf/upf_msg.h"
+
+#define UPF_MESSAGE_MAX 196608
+#define UPF_UNDER_WAY_MAX 512 /**< messages at one worker: less than its rings hold */
+#define UPF_SEND_QUEUE_MAX 64 /**< replies that wait for the socket before requests do */
+
+typedef Airpath__Upf__V1__OpResult UpfOpResult;
+typedef Airpath__Upf__V1__Request UpfRequest;
+typedef Airpath__Upf__V1__Answer UpfAnswer;
+
+/** An operation of an Apply. */
+struct upf_op {
+	uint32_t status;
+	uint32_t failed_kind, failed_id;
+	char error[96];
+	struct upf_msg *msg; /**< what the worker answered, or NULL */
+};
+
+/** A request whose answer waits for workers, or for those before it. */
+struct upf_request {
+	struct upf_request *next;
+	uint64_t seq;
+	uint64_t connection; /**< that it came by */
+	unsigned waiting;    /**< operations at workers */
+	unsigned nb_ops;
+	struct upf_packed *ready; /**< answers of another kind are packed at once */
+	struct upf_op ops[];
+};
+
+struct upf_send {
+	struct upf_send *next;
+	struct upf_packed *packed;
+};
+
+struct upf_control {
+	struct upf *upf;
+	pthread_mutex_t lock; /**< the thread holds it while it works; telemetry while it looks */
+	pthread_t thread;
+	bool started, bound;
+	_Atomic bool stop;
+	char path[108];
+	int listener, epoll, connection; /**< -1: none */
+	uint64_t connection_nb;
+	uint64_t instance;
+	bool greeted, configured; /**< Hello and Config of this connection were taken */
+	struct upf_compiler *compiler;
+	struct upf_ids ids;
+	struct upf_events events;
+	struct upf_arena arena;
+	struct upf_request *first, *last; /**< in the order they came */
+	struct upf_send *send_first, *send_last;
+	unsigned nb_send;
+	uint32_t *under_way; /**< messages at each worker */
+	unsigned all_under_way;
+	struct upf_control_stats stats;
+	uint8_t buf[UPF_MESSAGE_MAX];
+};
+
+/* upf_control.c */
+
+/** Takes what workers have done, finishes requests. @return whether there was something. */
+bool upf_control_replies(struct upf_control *c);
+
+/* upf_socket.c */
+
+/** @return 0 or -errno with `err` filled. */
+int upf_socket_listen(struct upf_control *c, struct ap_error *err);
+void upf_socket_accept(struct upf_control *c);
+void upf_socket_hang_up(struct upf_control *c, const char *why);
+
+/** @return octets of a whole message in c->buf; 0: nothing now, or the connection ended. */
+size_t upf_socket_receive(struct upf_control *c);
+
+/** Sends replies, then events, until the socket takes no more. */
+void upf_socket_flush(struct upf_control *c);
+
+/** Queues an answer, which is freed. */
+void upf_socket_send(struct upf_control *c, struct upf_packed *p);
+
+/* upf_request.c */
+
+/** A message of the agent. */
+void upf_request_take(struct upf_control *c, const uint8_t *data, size_t bytes);
+
+/** Does the operations: what is for workers is under way when it returns. */
+void upf_request_apply(struct upf_control *c, struct upf_request *r,
+		       const Airpath__Upf__V1__Apply *apply);
+
+/** A worker has done with a message: takes back memory, keeps the result. */
+void upf_request_done(struct upf_control *c, struct upf_msg *m);
+
+void upf_msg_free(struct upf_control *c, struct upf_msg *m);
+
+/* upf_answer.c */
+
+/** Packs an answer. @return NULL without memory. */
+struct upf_packed *upf_answer_pack(const UpfAnswer *a);
+struct upf_packed *upf_answer_error(uint64_t seq, const char *text);
+struct upf_packed *upf_answer_done(uint64_t seq);
+struct upf_packed *upf_answer_welcome(struct upf_control *c, uint64_t seq);
+struct upf_packed *upf_answer_list(struct upf_control *c, uint64_t seq,
+				   const Airpath__Upf__V1__List *list);
+
+/** Sends the results of an Apply, in several messages when one does not hold them. */
+void upf_answer_results(struct upf_control *c, const struct upf_request *r);
+
+/** Makes events and checkpoints of what workers report. @return whether there was something. */
+bool upf_answer_reports(struct upf_control *c);
+
+#endif

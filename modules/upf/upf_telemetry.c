@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * What a running upf tells, U being its name (left out: the first):
+ *   /airpath/upf/info[,U]         sessions, requests, events, steering, hand-offs
+ *   /airpath/upf/workers[,U]      sessions and hand-offs of each worker
+ *   /airpath/upf/sessions[,AFTER[,U]]  ids above AFTER, up to 256
+ *   /airpath/upf/session,ID[,U]   one session: its rules and counters
+ *   /airpath/upf/owner,WHAT[,U]   whose a UE's address or a TEID is: bucket, worker, session
+ *   /airpath/upf/peers[,U]        GTP-U peers in use
+ *   /airpath/upf/pools[,U]        UE address pools with direct tables
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_telemetry.h>
+
+#include "core/telemetry.h"
+#include "modules/upf/upf_control.h"
+#include "modules/upf/upf_index.h"
+#include "modules/upf/upf_net.h"
+#include "modules/upf/upf_role.h"
+#include "modules/upf/upf_rules.h"
+#include "modules/upf/upf_tables.h"
+
+#define IDS_MAX 256
+#define PEERS_MAX 200
+#define RULES_MAX 64 /**< of a session that are told */
+
+/** Splits `WHAT,U` or `WHAT`. @return the upf, or NULL. */
+static struct upf *
+find(const struct ap_run *run, const char *params, char *what, size_t size)
+{
+	const char *name = params, *comma;
+
+	if (what) {
+		what[0] = '\0';
+		comma = params ? strchr(params, ',') : NULL;
+		if (params)
+			snprintf(what, size, "%.*s",
+				 (int)(comma ? comma - params : (long)strlen(params)), params);
+		name = comma ? comma + 1 : NULL;
+	}
+	for (unsigned i = 0; i < run->cfg->upf_count; i++)
+		if (name == NULL || name[0] == '\0' || strcmp(run->cfg->upf[i].name, name) == 0)
+			return ap_run_role(run, "upf", i);
+	return NULL;
+}
+
+static void
+address_text(const uint8_t *ip, unsigned octets, char text[INET6_ADDRSTRLEN])
+{
+	inet_ntop(octets == 4 ? AF_INET : AF_INET6, ip, text, INET6_ADDRSTRLEN);
+}
+
+static uint64_t
+hand_offs(const struct upf *upf, unsigned steer)
+{
+	const struct ap_node *n = upf->steers[steer]->inst;
+	uint64_t sum = 0;
+
+	for (unsigned w = 0; n && w < upf->nb_workers; w++)
+		if (steer >= upf->nb_workers || w != steer)
+			sum += n->out[w];
+	return sum;
+}
+
+static int
+tell_info(struct ap_run *run, const char *params, struct rte_tel_data *d)
+{
+	struct upf *upf = find(run, params, NULL, 0);
+	struct upf_control_stats s;
+	uint64_t handed = 0;
+
+	if (upf == NULL)
+		return -ENOENT;
+	upf_control_stats(upf->control, &s);
+	for (unsigned k = 0; k < upf->nb_steers; k++)
+		handed += hand_offs(upf, k);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_string(d, "name", upf->cfg->name);
+	rte_tel_data_add_dict_string(d, "steering", upf->steering);
+	rte_tel_data_add_dict_int(d, "workers", (int)upf->nb_workers);
+	rte_tel_data_add_dict_int(d, "dispatchers", (int)upf->nb_dispatchers);
+	rte_tel_data_add_dict_u64(d, "handed_off", handed);
+	rte_tel_data_add_dict_string(d, "agent", s.connected ? "connected" : "away");
+	rte_tel_data_add_dict_u64(d, "sessions", s.sessions);
+	rte_tel_data_add_dict_u64(d, "peers", s.peers);
+	rte_tel_data_add_dict_u64(d, "requests", s.requests);
+	rte_tel_data_add_dict_u64(d, "sets", s.sets);
+	rte_tel_data_add_dict_u64(d, "deletes", s.deletes);
+	rte_tel_data_add_dict_u64(d, "queries", s.queries);
+	rte_tel_data_add_dict_u64(d, "failed", s.failed);
+	rte_tel_data_add_dict_u64(d, "bad_messages", s.bad_messages);
+	rte_tel_data_add_dict_u64(d, "connections", s.connections);
+	rte_tel_data_add_dict_u64(d, "events", s.events);
+	rte_tel_data_add_dict_u64(d, "events_kept", s.events_kept);
+	rte_tel_data_add_dict_u64(d, "events_lost", s.events_lost);
+	rte_tel_data_add_dict_u64(d, "checkpoints", s.checkpoints);
+	return 0;
+}
+
+static int
+tell_workers(struct ap_run *run, const char *params, struct rte_tel_data *d)
+{
+	struct upf *upf = find(run, params, NULL, 0);
+
+	if (upf == NULL)
+		return -ENOENT;
+	rte_tel_data_start_dict(d);
+	for (unsigned k = 0; k < upf->nb_steers; k++) {
+		struct rte_tel_data *one = rte_tel_data_alloc();
+		bool worker = k < upf->nb_workers;
+		char name[32];
+
+		if (one == NULL)
+			return -ENOMEM;
+		rte_tel_data_start_dict(one);
+		if (worker) {
+			rte_tel_data_add_dict_u64(one, "sessions",
+						  upf->workers[k].tables->sessions);
+			rte_tel_data_add_dict_u64(one, "messages", upf->workers[k].applied);
+		}
+		rte_tel_data_add_dict_u64(one, "handed_off", hand_offs(upf, k));
+		snprintf(name, sizeof(name), "%s%u", worker ? "worker" : "dispatcher",
+			 worker ? k : k - upf->nb_workers);
+		rte_tel_data_add_dict_container(d, name, one, 0);
+	}
+	return 0;
+}
+
+static int
+tell_sessions(struct ap_run *run, const char *params, struct rte_tel_data *d)
+{
+	uint64_t ids[IDS_MAX];
+	char after[32];
+	struct upf *upf = find(run, params, after, sizeof(after));
+	int nb;
+
+	if (upf == NULL)
+		return -ENOENT;
+	nb = upf_control_list(upf->control, strtoull(after, NULL, 0), ids, IDS_MAX);
+	if (nb < 0)
+		return nb;
+	rte_tel_data_start_array(d, RTE_TEL_U64_VAL);
+	for (int i = 0; i < nb; i++)
+		rte_tel_data_add_array_u64(d, ids[i]);
+	return 0;
+}
+
+static int
+tell_peers(struct ap_run *run, const char *params, struct rte_tel_data *d)
+{
+	struct upf *upf = find(run, params, NULL, 0);
+	struct upf_peer_view peers[PEERS_MAX];
+	unsigned nb;
+
+	if (upf == NULL)
+		return -ENOENT;
+	nb = upf_control_peers(upf->control, peers, PEERS_MAX);
+	rte_tel_data_start_array(d, RTE_TEL_STRING_VAL);
+	for (unsigned i = 0; i < nb; i++) {
+		const struct upf_peer_key *k = &peers[i].key;
+		char ip[INET6_ADDRSTRLEN], text[RTE_TEL_MAX_STRING_LEN];
+
+		address_text(k->ip, k->octets, ip);
+		snprintf(text, sizeof(text), "%s port %u by %s, %u uses", ip, k->port,
+			 upf->net->links[k->interface].name, peers[i].refs);
+		rte_tel_data_add_array_string(d, text);
+	}
+	return 0;
+}
+
+static int
+tell_pools(struct ap_run *run, const char *params, struct rte_tel_data *d)
+{
+	struct upf *upf = find(run, params, NULL, 0);
+	const struct upf_index_head *h;
+
+	if (upf == NULL)
+		return -ENOENT;
+	h = upf_index_head(upf->index);
+	rte_tel_data_start_array(d, RTE_TEL_STRING_VAL);
+	for (unsigned i = 0; i < h->nb_pools; i++) {
+		const struct upf_pool_table *p = &h->pools[i];
+		uint8_t ip[16] = {0};
+		unsigned bits = (unsigned)__builtin_popcountll(p->mask);
+		char text[RTE_TEL_MAX_STRING_LEN], address[INET6_ADDRSTRLEN];
+
+		for (unsigned o = 0; o < (p->ip6 ? 8 : 4); o++)
+			ip[o] = (uint8_t)(p->base >> (8 * ((p->ip6 ? 7 : 3) - o)));
+		address_text(ip, p->ip6 ? 16 : 4, address);
+		snprintf(text, sizeof(text), "%s/%u on %s", address, bits,
+			 upf->net->links[p->interface].name);
+		rte_tel_data_add_array_string(d, text);
+	}
+	return 0;
+}
+
+/* --- one session ------------------------------------------------------------------------------ */
+
+struct view_pdr {
+	uint32_t id, precedence, teid, far, packets, bytes, flags;
+};
+
+struct view_urr {
+	uint32_t id;
+	uint64_t bytes[2], packets[2];
+	bool quota_out;
+};
+
+/** What its worker copies between two walks. */
+struct view {
+	const struct upf_worker *worker;
+	uint64_t id;
+	uint32_t handle;
+	bool found;
+	uint32_t version;
+	uint8_t ue_ip4[4], ue_ip6[16];
+	uint16_t nb_pdrs, nb_urrs, nb_fars, nb_qers, nb_tunnels;
+	struct view_pdr pdrs[RULES_MAX];
+	struct view_urr urrs[RULES_MAX];
+};
+
+static void
+view_fill(struct view *v, const struct upf_session *s)
+{
+	const struct upf_rules *r = s->rules;
+
+	v->found = true;
+	v->version = r->version;
+	memcpy(v->ue_ip4, r->ue_ip4, sizeof(r->ue_ip4));
+	memcpy(v->ue_ip6, r->ue_ip6, sizeof(r->ue_ip6));
+	v->nb_pdrs = r->nb_lanes;
+	v->nb_urrs = r->accounts.nb_urrs;
+	v->nb_fars = r->nb_fars;
+	v->nb_qers = r->nb_qers;
+	v->nb_tunnels = r->nb_tunnels;
+	for (unsigned i = 0; i < r->nb_lanes && i < RULES_MAX; i++)
+		v->pdrs[i] = (struct view_pdr){.id = r->pdrs[i].id,
+					       .precedence = r->pdrs[i].precedence,
+					       .teid = r->pdrs[i].teid,
+					       .far = r->fars[r->pdrs[i].far].id,
+					       .flags = s->lanes[i].flags};
+	for (unsigned i = 0; i < r->accounts.nb_urrs && i < RULES_MAX; i++) {
+		const struct upf_urr *u = &r->accounts.urrs[i];
+
+		v->urrs[i].id = u->id;
+		memcpy(v->urrs[i].bytes, u->usage.spent.bytes, sizeof(v->urrs[i].bytes));
+		memcpy(v->urrs[i].packets, u->usage.packets, sizeof(v->urrs[i].packets));
+		v->urrs[i].quota_out = u->flags & UPF_URR_EXHAUSTED;
+	}
+}
+
+static void
+view_take(struct ap_worker *w, void *arg)
+{
+	struct view *v = arg;
+	struct upf_session *s = upf_by_handle(v->worker->tables, v->handle);
+
+	if (s == NULL || s->id != v->id)
+		return;
+	/* Lanes count ahead of their URRs. */
+	upf_urr_look(upf_accounts_of(s), w->now_ns);
+	view_fill(v, s);
+}
+
+static void
+tell_rules(const struct view *v, struct rte_tel_data *pdrs, struct rte_tel_data *urrs)
+{
+	char text[RTE_TEL_MAX_STRING_LEN];
+
+	rte_tel_data_start_array(pdrs, RTE_TEL_STRING_VAL);
+	for (unsigned i = 0; i < v->nb_pdrs && i < RULES_MAX; i++) {
+		const struct view_pdr *p = &v->pdrs[i];
+
+		snprintf(text, sizeof(text), "PDR %u precedence %u %s%08x FAR %u%s%s%s%s", p->id,
+			 p->precedence, p->teid ? "TEID " : "no tunnel ", p->teid, p->far,
+			 p->flags & UPF_LANE_FORWARD ? " forward" : "",
+			 p->flags & UPF_LANE_BUFFER ? " buffer" : "",
+			 p->flags & UPF_LANE_GATE_CLOSED ? " gate closed" : "",
+			 p->flags & UPF_LANE_QUOTA_OUT ? " quota used up" : "");
+		rte_tel_data_add_array_string(pdrs, text);
+	}
+	rte_tel_data_start_array(urrs, RTE_TEL_STRING_VAL);
+	for (unsigned i = 0; i < v->nb_urrs && i < RULES_MAX; i++) {
+		const struct view_urr *u = &v->urrs[i];
+
+		snprintf(text, sizeof(text),
+			 "URR %u up %" PRIu64 " octets %" PRIu64 " packets, down %" PRIu64
+			 " octets %" PRIu64 " packets%s",
+			 u->id, u->bytes[UPF_UL], u->packets[UPF_UL], u->bytes[UPF_DL],
+			 u->packets[UPF_DL], u->quota_out ? ", quota used up" : "");
+		rte_tel_data_add_array_string(urrs, text);
+	}
+}
+
+static int
+tell_view(const struct view *v, struct rte_tel_data *d)
+{
+	struct rte_tel_data *pdrs = rte_tel_data_alloc(), *urrs = rte_tel_data_alloc();
+	static const uint8_t none[16];
+	char text[INET6_ADDRSTRLEN];
+
+	if (pdrs == NULL || urrs == NULL) {
+		rte_tel_data_free(pdrs);
+		rte_tel_data_free(urrs);
+		return -ENOMEM;
+	}
+	tell_rules(v, pdrs, urrs);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_u64(d, "id", v->id);
+	snprintf(text, sizeof(text), "%08x", v->handle);
+	rte_tel_data_add_dict_string(d, "handle", text);
+	rte_tel_data_add_dict_int(d, "bucket", (int)upf_teid_bucket(v->handle));
+	rte_tel_data_add_dict_int(d, "worker", (int)v->worker->index);
+	rte_tel_data_add_dict_int(d, "version", (int)v->version);
+	if (memcmp(v->ue_ip4, none, 4) != 0) {
+		address_text(v->ue_ip4, 4, text);
+		rte_tel_data_add_dict_string(d, "ue_ip4", text);
+	}
+	if (memcmp(v->ue_ip6, none, 16) != 0) {
+		address_text(v->ue_ip6, 16, text);
+		rte_tel_data_add_dict_string(d, "ue_ip6", text);
+	}
+	rte_tel_data_add_dict_int(d, "tunnels", v->nb_tunnels);
+	rte_tel_data_add_dict_int(d, "fars", v->nb_fars);
+	rte_tel_data_add_dict_int(d, "qers", v->nb_qers);
+	rte_tel_data_add_dict_container(d, "pdrs", pdrs, 0);
+	rte_tel_data_add_dict_container(d, "urrs", urrs, 0);
+	return 0;
+}
+
+static int
+tell_session(struct ap_run *run, const char *params, struct rte_tel_data *d)
+{
+	char id[32];
+	struct upf *upf = find(run, params, id, sizeof(id));
+	struct view v = {.id = strtoull(id, NULL, 0)};
+	const struct ap_plan_node *node;
+	unsigned k;
+	int rc;
+
+	v.handle = upf ? upf_control_handle(upf->control, v.id) : 0;
+	if (v.handle == 0)
+		return -ENOENT;
+	k = upf_owner_of_teid(&upf->owners, v.handle);
+	v.worker = &upf->workers[k];
+	node = upf_plan_node(run->plan, upf->cfg, "control", NULL, 'w', k);
+	rc = ap_worker_run(node->inst->worker, view_take, &v);
+	if (rc < 0 || !v.found)
+		return rc < 0 ? rc : -ENOENT;
+	return tell_view(&v, d);
+}
+
+/* --- owner ------------------------------------------------------------------------------------ */
+
+/** Looks an address up on every interface: the agent's pools are of one or several. */
+static uint32_t
+handle_of_address(const struct upf *upf, const uint8_t *ip, int octets)
+{
+	uint32_t handle = 0, ip4;
+
+	for (unsigned i = 1; i <= upf->net->nb_links && handle == 0; i++) {
+		memcpy(&ip4, ip, sizeof(ip4));
+		handle = octets == 4 ? upf_index_ip4(upf->index, i, ip4)
+				     : upf_index_ip6(upf->index, i, ip);
+	}
+	return handle;
+}
+
+static int
+tell_owner(struct ap_run *run, const char *params, struct rte_tel_data *d)
+{
+	char what[64], text[32], *end;
+	struct upf *upf = find(run, params, what, sizeof(what));
+	uint8_t ip[16], bits;
+	uint32_t handle, bucket;
+	int octets;
+
+	if (upf == NULL || what[0] == '\0')
+		return upf ? -EINVAL : -ENOENT;
+	octets = ap_config_prefix(what, ip, &bits);
+	if (octets > 0) {
+		handle = handle_of_address(upf, ip, octets);
+		bucket = octets == 4 ? upf_bucket_ip4(ip) : upf_bucket_prefix6(ip);
+	} else {
+		uint32_t teid = (uint32_t)strtoul(what, &end, 0), foreign;
+
+		if (*end != '\0')
+			return -EINVAL;
+		foreign = upf_index_foreign(upf->index, teid);
+		handle = foreign ? foreign : teid;
+		bucket = upf_teid_bucket(handle);
+	}
+	if (handle)
+		bucket = upf_teid_bucket(handle);
+	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_int(d, "bucket", (int)bucket);
+	rte_tel_data_add_dict_int(d, "worker", upf->owners.worker[bucket]);
+	if (handle) {
+		snprintf(text, sizeof(text), "%08x", handle);
+		rte_tel_data_add_dict_string(d, "handle", text);
+	}
+	return 0;
+}
+
+RTE_INIT(upf_telemetry_register)
+{
+	ap_telemetry_add("/airpath/upf/info", tell_info, "Sessions, requests, events: [UPF].");
+	ap_telemetry_add("/airpath/upf/workers", tell_workers, "Each worker of a upf: [UPF].");
+	ap_telemetry_add("/airpath/upf/sessions", tell_sessions, "Ids of sessions: [AFTER[,UPF]].");
+	ap_telemetry_add("/airpath/upf/session", tell_session, "One session: ID[,UPF].");
+	ap_telemetry_add("/airpath/upf/owner", tell_owner,
+			 "Who owns a UE's address or a TEID: WHAT[,UPF].");
+	ap_telemetry_add("/airpath/upf/peers", tell_peers, "GTP-U peers in use: [UPF].");
+	ap_telemetry_add("/airpath/upf/pools", tell_pools, "UE address pools: [UPF].");
+}
