@@ -75,6 +75,7 @@ type Manager struct {
 	pending  map[uint64]map[uint64]*pendingReport
 	reportNo uint64
 	gone     []goneSession
+	early    []earlyRequest // came before any forwarding unit did
 	closed   bool
 	stop     chan struct{}
 	wait     sync.WaitGroup
@@ -205,6 +206,7 @@ func (m *Manager) Close() {
 		u.client.Close()
 		u.expire()
 	}
+	m.expireEarly()
 	m.wait.Wait()
 }
 
@@ -220,6 +222,7 @@ func (m *Manager) housekeeping() {
 			for _, u := range m.units {
 				u.expire()
 			}
+			m.expireEarly()
 			m.forgetGone()
 		}
 	}

@@ -47,6 +47,12 @@ func (r *reporter) Report(s *rules.SessionReport, done func(*rules.ReportAnswer)
 	go done(a)
 }
 
+func (r *reporter) answering(f func(*rules.SessionReport) *rules.ReportAnswer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answer = f
+}
+
 func (r *reporter) Path(e rules.PathEvent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,19 +103,34 @@ func newRig(t *testing.T, change ...func(*Config)) *rig {
 
 func (r *rig) start() {
 	r.t.Helper()
-	var err error
-	if r.store, err = store.Open(store.Options{Path: filepath.Join(r.dir, "s.db"), BootID: "a"}); err != nil {
+	before := r.configs()
+	if err := r.open(); err != nil {
 		r.t.Fatal(err)
+	}
+	r.synced(before)
+}
+
+func (r *rig) open() (err error) {
+	if r.store, err = store.Open(store.Options{Path: filepath.Join(r.dir, "s.db"), BootID: "a"}); err != nil {
+		return err
 	}
 	r.m, err = New(Options{Config: r.config, Store: r.store, Reporter: r.reporter,
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Agent: "test"})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	return err
+}
+
+// synced waits until the agent has connected anew and brought the unit up to date.
+func (r *rig) synced(before int) {
+	r.t.Helper()
 	r.until("the unit is up to date", func() bool {
-		c, _ := r.unit.Config()
-		return c.GetRefilled()
+		c, n := r.unit.Config()
+		return n >= before+2 && c.GetRefilled() && r.m.Units()[0].Connected
 	})
+}
+
+func (r *rig) configs() int {
+	_, n := r.unit.Config()
+	return n
 }
 
 func (r *rig) stop() {
@@ -244,7 +265,7 @@ func TestASessionsLife(t *testing.T) {
 	// Only the address of the tunnel changes; the rest stays as it was. The old one gets its mark.
 	r.unit.Record()
 	r.accepted(r.modify(a.UPSEID, &rules.ModifyRequest{UpdateFARs: []rules.FAR{{ID: 1, Forwarding: &rules.Forwarding{
-		SMReqFlags: rules.FlagSNDEM,
+		SMReqFlags:          rules.FlagSNDEM,
 		OuterHeaderCreation: &rules.OuterHeaderCreation{Description: rules.CreateGTPUIPv6, TEID: 3, IPv6: ip("fd00:3::2")}}}}}))
 	sent := r.unit.Sets()[0]
 	w = sent.GetFars()[0].GetForwarding()

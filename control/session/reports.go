@@ -306,6 +306,8 @@ func (m *Manager) loadReports() error {
 
 // resendReports sends what was not acknowledged before a restart, once the N4 side is up.
 func (m *Manager) resendReports() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for seid, list := range m.pending {
 		for no := range list {
 			time.AfterFunc(time.Second, func() { m.sendReport(seid, no) })

@@ -3,6 +3,7 @@ package session
 
 import (
 	"errors"
+	"time"
 
 	"airpath/control/dataplane"
 	"airpath/control/rules"
@@ -32,6 +33,18 @@ func (m *Manager) refused(t *rules.Transaction, done rules.Done, cpSEID uint64, 
 
 // Establish makes a session.
 func (m *Manager) Establish(t rules.Transaction, r *rules.EstablishRequest, done rules.Done) {
+	m.mu.Lock()
+	if !m.anyUnit() && !m.closed {
+		until := m.now().Add(time.Duration(m.config.WaitMs) * time.Millisecond)
+		m.early = append(m.early, earlyRequest{func() { m.establish(t, r, done) }, until})
+		m.mu.Unlock()
+		return
+	}
+	m.mu.Unlock()
+	m.establish(t, r, done)
+}
+
+func (m *Manager) establish(t rules.Transaction, r *rules.EstablishRequest, done rules.Done) {
 	m.mu.Lock()
 	st := &state{seid: m.newSEID(), version: 1}
 	d := newDraft(m, st, nil)

@@ -74,6 +74,37 @@ func (u *unit) expire() {
 	}
 }
 
+// earlyRequest is an establishment that came before any unit had connected, as after a restart.
+type earlyRequest struct {
+	again func()
+	until time.Time
+}
+
+func (m *Manager) anyUnit() bool {
+	for _, u := range m.units {
+		if u.interfaces != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// expireEarly does again what waited for a unit, where one is there or the time is over.
+func (m *Manager) expireEarly() {
+	m.mu.Lock()
+	now := m.now()
+	var due []earlyRequest
+	there := m.anyUnit() || m.closed
+	for len(m.early) > 0 && (there || now.After(m.early[0].until)) {
+		due = append(due, m.early[0])
+		m.early = m.early[1:]
+	}
+	m.mu.Unlock()
+	for _, e := range due {
+		e.again()
+	}
+}
+
 // pickUnit takes the named unit, or the next one that is connected. A unit that was connected
 // before will do, too: requests wait for it a while.
 func (m *Manager) pickUnit(name string) *unit {
@@ -173,6 +204,7 @@ func (u *unit) Connected() {
 	for _, f := range after {
 		f()
 	}
+	u.m.expireEarly()
 	go u.reconcile(epoch, held)
 }
 
