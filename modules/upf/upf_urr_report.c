@@ -201,13 +201,45 @@ add_part(struct upf_usage_report *r, const struct upf_charger *c, const struct u
 		r->last_ms = unix_ms(c, part->last_ns);
 }
 
-/* Usage up to now without a report: URRs as they stand and what their lanes have not folded. */
+/* One URR that counts octets alone: its lanes need not be folded to be told. */
+static bool
+is_plain(const struct upf_accounts *a)
+{
+	return a->nb_urrs == 1 && a->before == NULL && a->urrs[0].more == NULL &&
+	       !(a->urrs[0].flags & UPF_URR_DURATION);
+}
+
+static void
+add_lanes(struct upf_usage_report *r, const struct upf_accounts *a, uint64_t now_ns)
+{
+	const uint64_t now_ms = now_ns / AP_NS_PER_MS;
+
+	for (unsigned i = 0; i < a->nb_pdrs; i++) {
+		const struct upf_lane *lane = &a->session->lanes[i];
+		const unsigned d = lane->flags & UPF_LANE_DOWN ? UPF_DL : UPF_UL;
+		uint64_t last_ms;
+
+		if (lane->packets == 0)
+			continue;
+		r->bytes[d] += lane->bytes;
+		r->packets[d] += lane->packets;
+		r->quota_bytes[d] += lane->bytes;
+		last_ms = unix_ms(a->charger,
+				  (now_ms - (uint32_t)((uint32_t)now_ms - lane->last_ms)) *
+					  AP_NS_PER_MS);
+		r->last_ms = RTE_MAX(r->last_ms, last_ms);
+	}
+}
+
+/* Usage up to now, which goes on being counted. */
 static void
 checkpoint(struct upf_charger *c, struct upf_session *s, uint64_t now_ns)
 {
 	struct upf_accounts *a = upf_accounts_of(s);
+	const bool plain = is_plain(a);
 
-	upf_urr_look(a, now_ns);
+	if (!plain)
+		upf_urr_look(a, now_ns);
 	for (unsigned i = 0; i < a->nb_urrs; i++) {
 		struct upf_report e = {
 			.id = s->id,
@@ -216,21 +248,21 @@ checkpoint(struct upf_charger *c, struct upf_session *s, uint64_t now_ns)
 		};
 
 		write_out(&e.usage, c, &a->urrs[i], &a->urrs[i].usage, now_ns);
-		if (a->urrs[i].flags & UPF_URR_HAS_PART)
+		if (plain)
+			add_lanes(&e.usage, a, now_ns);
+		else if (a->urrs[i].flags & UPF_URR_HAS_PART)
 			add_part(&e.usage, c, &a->urrs[i].more->before);
 		upf_report_put(c->reports, &e);
 	}
 }
 
-unsigned
-upf_urr_checkpoints(struct upf_charger *c, unsigned max, uint64_t now_ns)
+/* Sessions whose time has come; @return how many. */
+static unsigned
+pop_due(struct upf_charger *c, struct upf_session **due, unsigned max, uint32_t now_ms)
 {
-	const uint32_t now_ms = (uint32_t)(now_ns / AP_NS_PER_MS);
 	const uint64_t after_ms = RTE_MIN(c->checkpoint_ns / AP_NS_PER_MS, CHECKPOINT_MS_MAX);
-	struct upf_session *due[CHECKPOINT_BATCH];
-	unsigned nb = 0, done = 0;
+	unsigned nb = 0;
 
-	max = RTE_MIN(max, CHECKPOINT_BATCH);
 	while (nb < max && c->dirty_head != c->dirty_tail) {
 		const uint64_t e = c->dirty[c->dirty_head & c->dirty_mask];
 
@@ -239,26 +271,49 @@ upf_urr_checkpoints(struct upf_charger *c, unsigned max, uint64_t now_ns)
 		c->dirty_head++;
 		due[nb] = (struct upf_session *)(uintptr_t)(e & POINTER_MASK);
 		rte_prefetch0(due[nb]);
-		rte_prefetch0(due[nb++]->inline_lanes);
+		rte_prefetch0(&due[nb]->inline_lanes[0]);
+		rte_prefetch0(&due[nb++]->inline_lanes[1]);
 	}
+	return nb;
+}
+
+static void
+prefetch(const void *p, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += RTE_CACHE_LINE_SIZE)
+		rte_prefetch0(RTE_PTR_ADD(p, at));
+}
+
+unsigned
+upf_urr_checkpoints(struct upf_charger *c, unsigned max, uint64_t now_ns)
+{
+	const uint32_t now_ms = (uint32_t)(now_ns / AP_NS_PER_MS);
+	struct upf_session *due[CHECKPOINT_BATCH];
+	unsigned nb, done = 0, room;
+
+	if (c->dirty_head == c->dirty_tail)
+		return 0;
+	/* A quarter is kept for reports, which matter more than being late. */
+	room = rte_ring_free_count(c->reports);
+	room -= RTE_MIN(room, rte_ring_get_capacity(c->reports) / 4);
+	nb = pop_due(c, due, RTE_MIN(RTE_MIN(max, room), CHECKPOINT_BATCH), now_ms);
 	for (unsigned i = 0; i < nb; i++)
 		if (due[i]->flags & UPF_SESSION_DIRTY)
-			rte_prefetch0(due[i]->rules);
+			prefetch(due[i]->rules, sizeof(struct upf_accounts));
 	for (unsigned i = 0; i < nb; i++)
 		if (due[i]->flags & UPF_SESSION_DIRTY)
-			rte_prefetch0(upf_accounts_of(due[i])->urrs);
+			prefetch(upf_accounts_of(due[i])->urrs, sizeof(struct upf_urr));
 	for (unsigned i = 0; i < nb; i++) {
 		struct upf_session *s = due[i];
 
 		if (!(s->flags & UPF_SESSION_DIRTY))
 			continue;
 		s->flags &= (uint8_t)~UPF_SESSION_DIRTY;
-		/* Room is kept for what is lost if it is late. */
-		if (rte_ring_free_count(c->reports) <
-		    upf_accounts_of(s)->nb_urrs + rte_ring_get_capacity(c->reports) / 4) {
+		if (upf_accounts_of(s)->nb_urrs > room) {
 			upf_urr_dirty(c, s, now_ms);
 			continue;
 		}
+		room -= upf_accounts_of(s)->nb_urrs;
 		checkpoint(c, s, now_ns);
 		done++;
 	}
