@@ -47,11 +47,4 @@ upf_charge_before(struct upf_charger *c, struct upf_session *s, unsigned lane, u
 		upf_urr_look(a, now_ns);
 }
 
-/** upf_charger.take_far. */
-static inline void
-upf_charge_take_far(struct upf_session *s, uint16_t lane, uint16_t far)
-{
-	upf_lane_take_far(&s->lanes[lane], &s->rules->fars[far]);
-}
-
 #endif

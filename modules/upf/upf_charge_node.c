@@ -4,15 +4,10 @@
  * QERs. What the FAR does not forward is no usage; packets that wait count when they leave the
  * buffer.
  */
-#include <rte_malloc.h>
-
 #include "core/clock.h"
-#include "core/worker.h"
 #include "modules/upf/upf.h"
 #include "modules/upf/upf_charge.h"
 #include "modules/upf/upf_meta.h"
-
-#define CHECKPOINT_NS (500 * AP_NS_PER_MS) /* until the agent says */
 
 enum { DROP_QUOTA };
 
@@ -50,35 +45,6 @@ upf_charge_process(struct rte_graph *graph, struct rte_node *node, void **objs, 
 	return nb;
 }
 
-static int
-upf_charge_init(struct ap_node *n)
-{
-	struct upf_worker *w = upf_worker_of(n);
-	struct upf_charger *c = rte_zmalloc("upf_charger", sizeof(*c), RTE_CACHE_LINE_SIZE);
-
-	if (c == NULL || upf_charger_init(c, w->upf->cfg->sessions) < 0) {
-		rte_free(c);
-		return -ENOMEM;
-	}
-	c->wheel = n->worker->wheel;
-	c->reports = w->reports;
-	c->unix_offset_ns = (uint64_t)w->upf->unix_offset_ns;
-	c->checkpoint_ns = CHECKPOINT_NS;
-	c->take_far = upf_charge_take_far;
-	w->charger = c;
-	return 0;
-}
-
-static void
-upf_charge_fini(struct ap_node *n)
-{
-	struct upf_worker *w = upf_worker_of(n);
-
-	upf_charger_fini(w->charger);
-	rte_free(w->charger);
-	w->charger = NULL;
-}
-
 static const struct ap_node_type upf_charge = {
 	.name = "upf_charge",
 	.help = "counts packets for the URRs of their PDR",
@@ -87,7 +53,5 @@ static const struct ap_node_type upf_charge = {
 	.nb_edges = RTE_DIM(edges),
 	.drops = drops,
 	.nb_drops = RTE_DIM(drops),
-	.init = upf_charge_init,
-	.fini = upf_charge_fini,
 };
 AP_NODE_REGISTER(upf_charge)

@@ -24,6 +24,7 @@ static struct path_bed {
 	struct ap_cfg_upf cfg;
 	struct upf upf;
 	struct upf_worker w;
+	struct upf_charger charger;
 	struct upf_session s __rte_cache_aligned;
 	struct upf_lane lanes[PATH_LANES];
 	struct upf_rules r;
@@ -61,6 +62,12 @@ path_far(unsigned i, uint16_t flags, uint16_t peer)
 	upf_lane_take_far(&bed.lanes[i], &bed.fars[i]);
 }
 
+static void
+path_take_far(struct upf_session *s, uint16_t lane, uint16_t far)
+{
+	upf_lane_take_far(&s->lanes[lane], &s->rules->fars[far]);
+}
+
 static inline int
 path_setup(void **state)
 {
@@ -73,6 +80,9 @@ path_setup(void **state)
 	assert_int_equal(upf_peers_init(&bed.upf.peers, bed.upf.net), 0);
 	bed.w = (struct upf_worker){.upf = &bed.upf, .hdr_pool = bed.hdr, .pkt_pool = bed.pkt};
 	bed.w.reports = upf_report_ring("path_reports", 64, 0);
+	bed.charger = (struct upf_charger){.reports = bed.w.reports, .take_far = path_take_far};
+	assert_int_equal(upf_charger_init(&bed.charger, 64), 0);
+	bed.w.charger = &bed.charger;
 	bed.gnb = (uint16_t)path_peer(gnb_4, 4, 0, 0, true);
 	bed.gnb6 = (uint16_t)path_peer(gnb_6, 16, 0, 0, true);
 	memset(&bed.s, 0, sizeof(bed.s));
@@ -122,6 +132,7 @@ path_teardown(void **state)
 	(void)state;
 	upf_peers_fini(&bed.upf.peers);
 	upf_net_destroy(bed.upf.net);
+	upf_charger_fini(&bed.charger);
 	rte_ring_free(bed.w.reports);
 	assert_pool_full(bed.pool);
 	assert_pool_full(bed.hdr);
