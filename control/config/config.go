@@ -95,6 +95,7 @@ type peer struct {
 	NodeID    string `yaml:"node_id"`
 	Port      int    `yaml:"port"`
 	Associate bool   `yaml:"associate"`
+	Ignore    bool   `yaml:"ignore_recovery"`
 }
 
 // Load reads and checks a file.

@@ -47,7 +47,7 @@ n4:
   response_ttl_s: 20
   peers:
     - {address: 10.0.0.2, node_id: smf.example, port: 8806, associate: true}
-    - {address: 10.1.0.0/16}
+    - {address: 10.1.0.0/16, ignore_recovery: true}
 units: [{name: a, socket: /a}, {name: b, socket: /b}]
 pools:
   - {network_instance: internet, prefix: 10.45.0.0/16, unit: a}
@@ -66,7 +66,7 @@ log: {level: debug, format: json}
 	}
 	p := c.N4.Peers
 	if len(c.N4.Addresses) != 2 || c.N4.Node.FQDN != "upf.example" || len(p) != 2 || !p[0].Associate || p[0].Port != 8806 ||
-		p[0].Node.FQDN != "smf.example" || p[1].Prefix.Bits() != 16 || len(c.Pools) != 3 || c.Pools[0].Unit != "a" ||
+		p[0].Node.FQDN != "smf.example" || p[1].Prefix.Bits() != 16 || !p[1].IgnoreRecovery || p[0].IgnoreRecovery || len(c.Pools) != 3 || c.Pools[0].Unit != "a" ||
 		!c.AllowCPFTEID || !c.LogJSON || c.LogLevel != slog.LevelDebug || c.Echo != (Echo{60, 1000, 5}) ||
 		c.N4.ResponseTTL != 20*time.Second {
 		t.Errorf("%+v", c)

@@ -73,7 +73,8 @@ func (k *checker) n4(f *file, c *Config) {
 }
 
 func (k *checker) peer(place string, p peer) n4.Peer {
-	o := n4.Peer{Port: uint16(k.number(place+".port", p.Port, 1, 65535, 8805)), Associate: p.Associate}
+	o := n4.Peer{Port: uint16(k.number(place+".port", p.Port, 1, 65535, 8805)), Associate: p.Associate,
+		IgnoreRecovery: p.Ignore}
 	if prefix, err := netip.ParsePrefix(p.Address); err == nil {
 		o.Prefix = prefix.Masked()
 	} else if a, err := netip.ParseAddr(p.Address); err == nil {

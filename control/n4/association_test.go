@@ -113,7 +113,9 @@ func TestSetupAgain(t *testing.T) {
 // A later Recovery Time Stamp of an associated peer: it began anew, its sessions go.
 func TestPeerRestart(t *testing.T) {
 	f := newFake()
-	s := start(t, f, nil)
+	s := start(t, f, func(c *Config) {
+		c.Peers = append([]Peer{{Prefix: netip.MustParsePrefix("127.0.0.66/32"), IgnoreRecovery: true}}, c.Peers...)
+	})
 	c := newSMF(t, s, "127.0.0.4:0")
 	c.associate(1000)
 	c.establish(1)
@@ -130,9 +132,16 @@ func TestPeerRestart(t *testing.T) {
 	if f.CountOfPeer(c.node()) != 1 {
 		t.Fatal("sessions went too soon")
 	}
+	simulator := newSMF(t, s, "127.0.0.66:0") // whose stamps are to be ignored
+	simulator.associate(1000)
+	simulator.establish(7)
+	beat(simulator, 2000)
 	beat(c, 1001)
 	eventually(t, "sessions outlive their SMF", func() bool { return f.CountOfPeer(c.node()) == 0 })
 	c.establish(2)
+	if f.CountOfPeer(simulator.node()) != 1 {
+		t.Error("a stamp to be ignored was not")
+	}
 }
 
 // Our heartbeats: unanswered ones mark the peer, sessions stay; a new stamp in an answer counts.
@@ -197,6 +206,12 @@ func TestReleaseAndUpdate(t *testing.T) {
 	}
 	if got := release(103); got != rules.CauseNoAssociation {
 		t.Errorf("release again: %v", got)
+	}
+	c.associate(1000)
+	c.send(marshal(message.NewAssociationReleaseRequest(104, ie.NewNodeID("0.0.0.0", "", ""))))
+	_, m, _ := c.want(pfcp.AssociationReleaseResponse)
+	if got := cause(t, m.(*message.AssociationReleaseResponse).Cause); got != rules.CauseAccepted || len(s.Peers()) != 0 {
+		t.Errorf("release without a Node ID: %v", got)
 	}
 }
 

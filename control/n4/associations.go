@@ -103,7 +103,7 @@ func (c *call) setup(body []byte) {
 	}
 	retained := m.Retain && s.sessions.CountOfPeer(m.Node) > 0
 	accept := func() {
-		s.install(m, c.socket, c.from, netip.AddrPortFrom(c.from.Addr(), s.cfg.requestPort(c.from.Addr())), func() {
+		s.install(m, c.socket, c.from, netip.AddrPortFrom(c.from.Addr(), s.cfg.peer(c.from.Addr()).Port), func() {
 			c.answer(rules.CauseAccepted, s.self.EncodeSetupAnswer(c.header.Sequence, rules.CauseAccepted, 0, retained))
 		})
 	}
@@ -203,6 +203,9 @@ func (c *call) updateOrRelease(body []byte) {
 		c.refuse(m.Node, err)
 		return
 	}
+	if m.Node.Addr.IsValid() && m.Node.Addr.IsUnspecified() {
+		m.Node = s.nodeOf(c.from)
+	}
 	if !s.associated(m.Node) || !s.cfg.allowed(c.from.Addr(), m.Node) {
 		c.refuse(m.Node, noAssociation)
 		return
@@ -218,6 +221,19 @@ func (c *call) updateOrRelease(body []byte) {
 	s.remove(m.Node)
 	s.log.Info("association released", "node", m.Node, "peer", c.from)
 	s.deleteSessions(m.Node, "association released", func() { s.sessions.KeepAssociation(m.Node, nil, accept) })
+}
+
+// nodeOf says who has its association from an address and port: some peers leave their Node ID
+// unspecified once they are associated.
+func (s *Server) nodeOf(from netip.AddrPort) rules.NodeID {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, a := range s.associations {
+		if a.from == from {
+			return a.node
+		}
+	}
+	return rules.NodeID{}
 }
 
 func (s *Server) remove(node rules.NodeID) {

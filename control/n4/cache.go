@@ -3,13 +3,15 @@
 package n4
 
 import (
+	"hash/maphash"
 	"net/netip"
 	"sync"
 	"time"
 )
 
 // A cache keeps what was answered to which request, so that a request that comes again gets the
-// same octets again, §6.4. Entries age in generations: one is dropped as a whole, none by itself.
+// same octets again, §6.4. It has to be the same request: a peer that began anew may be at the
+// same sequence numbers again. Entries age in generations: one is dropped as a whole, none by itself.
 type cache struct {
 	mu          sync.Mutex
 	generations [cacheGenerations]map[exchangeKey]*exchange // the youngest first
@@ -33,7 +35,8 @@ type exchangeKey struct {
 
 // exchange is a request that came and the response to it; nil: still being worked on.
 type exchange struct {
-	wire []byte
+	digest uint64 // of the request's octets; 0: not known
+	wire   []byte
 }
 
 // newCache keeps answers for ttl at least.
@@ -45,18 +48,26 @@ func newCache(ttl time.Duration, now time.Time) *cache {
 	return c
 }
 
+// digestSeed is that of digests of requests.
+var digestSeed = maphash.MakeSeed()
+
+func digest(request []byte) uint64 { return maphash.Bytes(digestSeed, request) | 1 }
+
 // begin returns the exchange of a request. Not fresh, the request was seen before, and wire is
 // what was answered, nil while it is being worked on.
-func (c *cache) begin(k exchangeKey, now time.Time) (x *exchange, wire []byte, fresh bool) {
+func (c *cache) begin(k exchangeKey, digest uint64, now time.Time) (x *exchange, wire []byte, fresh bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.turn(now)
 	for _, g := range c.generations {
 		if x := g[k]; x != nil {
-			return x, x.wire, false
+			if x.digest == digest || x.digest == 0 {
+				return x, x.wire, false
+			}
+			break
 		}
 	}
-	x = &exchange{}
+	x = &exchange{digest: digest}
 	c.generations[0][k] = x
 	return x, nil, true
 }

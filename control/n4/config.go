@@ -32,6 +32,8 @@ type Peer struct {
 	// Associate: we set the association up, again and again until it is there. Needs an address
 	// and not a network.
 	Associate bool
+	// IgnoreRecovery: its Recovery Time Stamp says nothing. Some simulators send the time of day.
+	IgnoreRecovery bool
 }
 
 func (c *Config) defaults() {
@@ -71,14 +73,14 @@ func (c *Config) allowed(a netip.Addr, node rules.NodeID) bool {
 	return false
 }
 
-// requestPort is where requests to an address go, §4.2.2.
-func (c *Config) requestPort(a netip.Addr) uint16 {
+// peer is what is configured for an address: the first that fits.
+func (c *Config) peer(a netip.Addr) Peer {
 	for _, p := range c.Peers {
 		if p.Prefix.Contains(a) {
-			return p.Port
+			return p
 		}
 	}
-	return pfcp.Port
+	return Peer{Port: pfcp.Port}
 }
 
 // features of the UP function, §8.2.25, first octet first: what sessions may use and is there.

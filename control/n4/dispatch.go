@@ -42,7 +42,7 @@ func (k *socket) request(from netip.AddrPort, h pfcp.Header, body []byte, wrong 
 		return
 	}
 	key, now := exchangeKey{from, h.Sequence, h.Type}, time.Now()
-	x, wire, fresh := k.cache.begin(key, now)
+	x, wire, fresh := k.cache.begin(key, digest(body)^h.SEID, now)
 	if !fresh {
 		s.metrics.retransmissions.WithLabelValues("received").Inc()
 		if wire != nil {

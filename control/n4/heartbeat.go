@@ -69,6 +69,9 @@ func (s *Server) beat(a *association) {
 // stamp compares a Recovery Time Stamp with the one known. A later one: the peer began anew and
 // lost its sessions, TS 23.527 §4.2; an earlier one came late.
 func (s *Server) stamp(a *association, recovery time.Time) {
+	if s.cfg.peer(a.to.Addr()).IgnoreRecovery {
+		return
+	}
 	s.mu.Lock()
 	if s.associations[a.node] != a || !recovery.After(a.recovery) {
 		s.mu.Unlock()

@@ -21,7 +21,7 @@ func (s *Server) Report(r *rules.SessionReport, done func(*rules.ReportAnswer)) 
 	if a := s.association(r.Node); a != nil {
 		local = a.socket.local
 	}
-	to := netip.AddrPortFrom(address, s.cfg.requestPort(address))
+	to := netip.AddrPortFrom(address, s.cfg.peer(address).Port)
 	encode := func(sequence uint32) []byte { return s.self.EncodeSessionReport(sequence, r) }
 	s.socketFor(address, local).send(to, encode, func(body []byte, ok bool) {
 		if !ok {

@@ -98,7 +98,7 @@ func (s *Server) Start(sessions rules.Sessions) {
 			return true
 		}
 		for _, k := range s.sockets {
-			x, _, _ := k.cache.begin(exchangeKey{peer, sequence, wire[1] - 1}, time.Now())
+			x, _, _ := k.cache.begin(exchangeKey{peer, sequence, wire[1] - 1}, 0, time.Now())
 			k.cache.finish(x, wire)
 		}
 		return true

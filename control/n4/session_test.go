@@ -75,13 +75,21 @@ func TestRetransmittedRequest(t *testing.T) {
 	if _, _, again := c.want(pfcp.SessionEstablishmentRequest + 1); !bytes.Equal(first, again) {
 		t.Errorf("got %x, then %x", first, again)
 	}
+	// Not the same octets: a peer that began anew, at the same sequence numbers.
+	changed := establishment(t, c.seq, c.address(), 6)
+	c.send(changed)
+	if h, _, _ := c.want(pfcp.SessionEstablishmentRequest + 1); h.SEID != 6 {
+		t.Errorf("a new request got the answer to an old one: %+v", h)
+	}
+	c.send(changed)
+	c.want(pfcp.SessionEstablishmentRequest + 1)
 	// The same sequence number from another port is another request.
 	d := newSMF(t, s, "127.0.0.4:0")
 	d.send(b)
 	if _, _, other := d.want(pfcp.SessionEstablishmentRequest + 1); bytes.Equal(first, other) {
 		t.Error("another peer got the same session")
 	}
-	if n := f.CountOfPeer(c.node()); n != 2 {
+	if n := f.CountOfPeer(c.node()); n != 3 {
 		t.Errorf("%d sessions", n)
 	}
 }
@@ -195,25 +203,25 @@ func TestCache(t *testing.T) {
 	now := time.Unix(1000, 0)
 	c := newCache(3*time.Second, now)
 	k := exchangeKey{netip.MustParseAddrPort("10.0.0.1:8805"), 1, 50}
-	x, _, fresh := c.begin(k, now)
+	x, _, fresh := c.begin(k, 9, now)
 	if !fresh {
 		t.Fatal("seen before")
 	}
 	c.finish(x, []byte{1})
 	for _, after := range []time.Duration{0, 1500, 2999} {
-		if _, wire, fresh := c.begin(k, now.Add(after*time.Millisecond)); fresh || len(wire) != 1 {
+		if _, wire, fresh := c.begin(k, 9, now.Add(after*time.Millisecond)); fresh || len(wire) != 1 {
 			t.Errorf("after %d ms: forgotten", after)
 		}
 	}
-	if _, _, fresh := c.begin(k, now.Add(4*time.Second)); !fresh {
+	if _, _, fresh := c.begin(k, 9, now.Add(4*time.Second)); !fresh {
 		t.Error("kept too long")
 	}
 	c.forget(k)
-	if _, _, fresh := c.begin(k, now.Add(4*time.Second)); !fresh {
+	if _, _, fresh := c.begin(k, 9, now.Add(4*time.Second)); !fresh {
 		t.Error("not forgotten")
 	}
 	for i := range 2 * cacheEntries { // a flood
-		c.begin(exchangeKey{k.peer, uint32(i), 52}, now.Add(4*time.Second))
+		c.begin(exchangeKey{k.peer, uint32(i), 52}, 9, now.Add(4*time.Second))
 	}
 	kept := 0
 	for _, g := range c.generations {
@@ -222,7 +230,7 @@ func TestCache(t *testing.T) {
 	if kept > cacheGenerations*cacheEntries {
 		t.Errorf("%d entries", kept)
 	}
-	if _, _, fresh := c.begin(k, now.Add(time.Hour)); !fresh {
+	if _, _, fresh := c.begin(k, 9, now.Add(time.Hour)); !fresh {
 		t.Error("kept for an hour")
 	}
 }
