@@ -35,6 +35,19 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// The files people start from are sound.
+func TestDeployed(t *testing.T) {
+	files, err := filepath.Glob("../../deploy/n4*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	for _, f := range files {
+		if _, err := Load(f); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestEverything(t *testing.T) {
 	c, err := Parse([]byte(`
 n4:

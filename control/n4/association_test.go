@@ -49,7 +49,8 @@ func TestAssociationSetup(t *testing.T) {
 	}
 	for name, has := range map[string]bool{"FTUP": m.UPFunctionFeatures.HasFTUP(), "UEIP": m.UPFunctionFeatures.HasUEIP(),
 		"EMPU": m.UPFunctionFeatures.HasEMPU(), "BUCP": m.UPFunctionFeatures.HasBUCP(), "FRRT": m.UPFunctionFeatures.HasFRRT(),
-		"MNOP": m.UPFunctionFeatures.HasMNOP(), "PFDM not": !m.UPFunctionFeatures.HasPFDM(), "TREU not": !m.UPFunctionFeatures.HasTREU()} {
+		"MNOP": m.UPFunctionFeatures.HasMNOP(), "BUNDL": m.UPFunctionFeatures.HasBUNDL(), "PDIU not": !m.UPFunctionFeatures.HasPDIU(),
+		"PFDM not": !m.UPFunctionFeatures.HasPFDM(), "TREU not": !m.UPFunctionFeatures.HasTREU()} {
 		if !has {
 			t.Errorf("feature %s", name)
 		}

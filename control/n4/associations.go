@@ -299,7 +299,7 @@ func (s *Server) later(after time.Duration, f func()) {
 // ErrNoAssociation: the node has none.
 var ErrNoAssociation = errors.New("no association with this node")
 
-// AskRelease asks a CP function to release its association, §6.2.8.3; done gets its cause, 0
+// AskRelease asks a CP function to release its association, §6.2.7.3; done gets its cause, 0
 // when it did not answer.
 func (s *Server) AskRelease(node string, done func(rules.Cause)) error {
 	s.mu.RLock()

@@ -113,7 +113,7 @@ func (s *Self) EncodePFDAnswer(sequence uint32, cause rules.Cause) []byte {
 }
 
 // EncodeReleaseWish writes the Association Update Request by which a UP function asks to be
-// released, §6.2.8.2.2.
+// released, §6.2.7.3.
 func (s *Self) EncodeReleaseWish(sequence uint32) []byte {
 	return to{AssociationUpdateRequest, 0, sequence}.write(nodeIE(s.Node),
 		ie.NewPFCPAssociationReleaseRequest(1, 0))
