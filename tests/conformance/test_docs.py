@@ -9,7 +9,7 @@ from harness.program import ROOT
 PAGE = (ROOT / "docs" / "conformance.md").read_text()
 # `pdcp_rx_test: name` is a C test, `test_gtpu.py: name` one of pytest, `control/n4/cache_test.go:
 # TestName` one of Go.
-NAMED = sorted(set(re.findall(r"`((?:[\w./]+/)?(?:\w+_test|\w+\.py|\w+_test\.go)): (\w+)`", PAGE)))
+NAMED = sorted(set(re.findall(r"`((?:[\w./-]+/)?(?:\w+_test|\w+\.py|\w+_test\.go)): (\w+)`", PAGE)))
 DECLARATION = {".c": r"\b{}\b", ".py": r"\bdef {}\b", ".go": r"\bfunc {}\b"}
 
 
@@ -46,7 +46,7 @@ def test_done_names_its_test(section, clause, tests):
     named = re.findall(r"`([^`]+)`", tests)
     assert named, f"{section}, {clause}: done, and no test named"
     for each in named:
-        assert re.fullmatch(r"[\w./]+: \w+", each), f"{section}, {clause}: {each!r} is no test"
+        assert re.fullmatch(r"[\w./-]+: \w+", each), f"{section}, {clause}: {each!r} is no test"
 
 
 def test_the_page_names_tests():
