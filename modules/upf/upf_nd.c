@@ -279,7 +279,7 @@ upf_nd_take(struct upf_net *net, const struct upf_link *link, struct rte_mbuf **
 	return type == ADVERT ? advertised(net, link, *m, now_ns) : UPF_ND_ROUTER;
 }
 
-/* --- what we ask and tell --------------------------------------------------------------------- */
+/* --- what we ask ----------------------------------------------------------------------------- */
 
 unsigned
 upf_nd_ask(const struct upf_link *link, const struct upf_neigh_key *key, const uint8_t *mac,
@@ -299,13 +299,4 @@ upf_nd_ask(const struct upf_link *link, const struct upf_neigh_key *key, const u
 	memcpy(group + 13, key->address + 13, 3);
 	return nd_write(link, mac ? mac_word(mac) : group_mac(group), source,
 			mac ? key->address : group, SOLICIT, 0, key->address, p);
-}
-
-unsigned
-upf_nd_announce(const struct upf_link *link, bool v6, const uint8_t *address, uint8_t *p)
-{
-	if (!v6)
-		return arp_write(link, 0xFFFFFFFFFFFF, ARP_REQUEST, address, zero, address, p);
-	return nd_write(link, group_mac(all_nodes), address, all_nodes, ADVERT, FLAG_OVERRIDE,
-			address, p);
 }

@@ -44,7 +44,4 @@ enum upf_nd_verdict upf_nd_take(struct upf_net *net, const struct upf_link *link
 unsigned upf_nd_ask(const struct upf_link *link, const struct upf_neigh_key *key,
 		    const uint8_t *mac, uint8_t *p);
 
-/** Writes what tells everyone that an address is at our MAC: RFC 5227 §2.3, RFC 4861 §7.2.6. */
-unsigned upf_nd_announce(const struct upf_link *link, bool v6, const uint8_t *address, uint8_t *p);
-
 #endif

@@ -280,6 +280,7 @@ path_get(struct upf_net *net, uint8_t interface, bool v6, const uint8_t *address
 	memset(p->address, 0, sizeof(p->address));
 	memcpy(p->address, address, v6 ? 16 : 4);
 	atomic_store(&p->answered_ns, 0);
+	atomic_fetch_add(&p->serial, 1);
 	atomic_store_explicit(&p->interface, interface, memory_order_release);
 	if (fresh == high)
 		atomic_store_explicit(&net->paths_high, high + 1, memory_order_release);

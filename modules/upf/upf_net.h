@@ -106,7 +106,8 @@ struct upf_net_path {
 	_Atomic uint8_t interface; /**< from 1; 0: not in use */
 	bool v6;
 	uint8_t address[16];
-	uint32_t refs; /**< control thread */
+	_Atomic uint32_t serial; /**< rises whenever it comes into use */
+	uint32_t refs;           /**< control thread */
 	/* the worker that watches paths: rw, who receives an answer: ro */
 	_Atomic uint16_t echo_seq;
 	/* who receives an answer: rw */
