@@ -107,12 +107,28 @@ find(struct table *t, const struct upf_key *key, struct entry **place)
 	}
 }
 
+static bool
+is_key(const struct entry *e, const struct upf_key *key)
+{
+	return __atomic_load_n(&e->meta, __ATOMIC_ACQUIRE) == key->meta &&
+	       __atomic_load_n(&e->high, __ATOMIC_RELAXED) == key->high &&
+	       __atomic_load_n(&e->low, __ATOMIC_RELAXED) == key->low;
+}
+
 uint32_t
 upf_keys_get(const struct upf_keys *k, const struct upf_key *key)
 {
-	struct entry *place, *e = find(__atomic_load_n(&k->now, __ATOMIC_ACQUIRE), key, &place);
+	for (;;) {
+		struct table *t = __atomic_load_n(&k->now, __ATOMIC_ACQUIRE);
+		struct entry *place, *e = find(t, key, &place);
+		uint32_t handle;
 
-	return e ? __atomic_load_n(&e->handle, __ATOMIC_RELAXED) : 0;
+		if (!e)
+			return 0;
+		handle = __atomic_load_n(&e->handle, __ATOMIC_ACQUIRE);
+		if (is_key(e, key)) /* still */
+			return handle;
+	}
 }
 
 static void

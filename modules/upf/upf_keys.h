@@ -7,9 +7,9 @@
  *
  * Open addressing at half load at most, an entry in half a cache line. A deleted entry is empty
  * again when its successor is, else it only says that keys may follow; so a reader never misses a
- * key that stays. It may take an entry for its key that has just become another's: handles are
- * hints. A table too small is followed by one of twice the size; as readers may still be in it, it
- * stays until the end, so all former ones together are as large as the last.
+ * key that stays. It may, for a moment, see a key deleted or one that came back: handles are hints.
+ * A table too small is followed by one of twice the size; as readers may still be in it, it stays
+ * until the end, so all former ones together are as large as the last.
  */
 
 #include <stdbool.h>
