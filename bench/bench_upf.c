@@ -8,11 +8,13 @@
  * unit is asked for its usage reports, which must agree with the generator to the octet.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
+#include <rte_cycles.h>
 
 #include "bench/bench.h"
 #include "bench/result.h"
@@ -20,6 +22,7 @@
 #include "bench/upf_bed.h"
 
 #define DEPLOYMENT "deploy/upf-bench.yaml"
+#define DEPLOYMENT_SOFTWARE "deploy/upf-bench-software.yaml"
 #define SESSIONS_MAX 4000000
 #define PROBE_SECONDS 0.15
 #define SEARCH_SECONDS 0.25
@@ -45,22 +48,122 @@ struct options {
 	const char *direction;
 	const char *steering;
 	double rate_mpps;
+	bool alone;
 };
 
 struct row {
 	const struct direction *direction;
 	unsigned bytes;
 	struct upf_bed_trial max, load;
+	struct upf_bed_trial alone_sum; /**< packets of the stages alone */
+	struct upf_bed_stage alone[UPF_BED_STAGES_MAX];
+	unsigned stages;
+	bool composed; /**< of stages alone: there are not enough CPUs to run them together */
 };
+
+/** What stages that run side by side carry: dispatchers, then workers who share the packets. */
+static double
+alone_mpps(const struct row *r, unsigned workers)
+{
+	const double mhz = (double)rte_get_tsc_hz() / 1e6;
+	double cycles = 0, mpps;
+	unsigned i = 0;
+
+	for (; i < workers; i++)
+		cycles += r->alone[r->stages - workers + i].cycles.median;
+	mpps = cycles > 0 ? mhz * workers * workers / cycles : 0;
+	for (i = 0; i + workers < r->stages; i++)
+		mpps = RTE_MIN(mpps, mhz / r->alone[i].cycles.median);
+	return mpps;
+}
+
+/** TSC cycles of all stages a packet passes. */
+static double
+alone_cycles(const struct row *r, unsigned workers)
+{
+	double cycles = 0;
+
+	for (unsigned i = 0; i < workers; i++)
+		cycles += r->alone[r->stages - workers + i].cycles.median / workers;
+	for (unsigned i = 0; i + workers < r->stages; i++)
+		cycles += r->alone[i].cycles.median;
+	return cycles;
+}
+
+/** Columns of the unit running at its ports; empty where it cannot. */
+static void
+row_write_live(struct bench_result *res, const struct row *r)
+{
+	const bool live = !r->composed;
+
+	bench_num(res, "cycles_live", live ? r->max.cycles_per_packet : NAN, 0);
+	bench_num(res, "busy_percent", live ? r->max.busy_percent : NAN, 1);
+	bench_num(res, "delay_us_p50", live ? r->load.delay_us_p50 : NAN, 1);
+	bench_num(res, "delay_us_p99", live ? r->load.delay_us_p99 : NAN, 1);
+	bench_num(res, "delay_us_mean", live ? r->load.delay_us_mean : NAN, 1);
+	bench_int(res, "lost", (int64_t)(r->max.lost + r->load.lost + r->alone_sum.lost));
+	/* Of the measurement that `mpps` comes from. */
+	bench_int(res, "windows_clean",
+		  live ? r->max.windows_clean : r->alone[r->stages - 1].cycles.windows_clean);
+	bench_int(res, "windows", live ? r->max.windows : r->alone[r->stages - 1].cycles.windows);
+	bench_str(res, "limit",
+		  r->composed                           ? "composed"
+		  : r->max.busy_percent >= BUSY_PERCENT ? "worker"
+							: "generator");
+	bench_bool(res, "no_nic", true);
+}
+
+static void
+row_write_json(struct bench_result *res, const struct options *o, const struct upf_bed *b,
+	       const struct row *r)
+{
+	const struct upf_bed_install *install = upf_bed_install(b);
+	const struct upf_bed_trial *t[] = {&r->max, &r->load, &r->alone_sum};
+	uint64_t corrupted = 0, duplicated = 0, reordered = 0, foreign = 0;
+
+	for (unsigned i = 0; i < RTE_DIM(t); i++) {
+		corrupted += t[i]->corrupted;
+		duplicated += t[i]->duplicated;
+		reordered += t[i]->reordered;
+		foreign += t[i]->foreign;
+	}
+	bench_json_only(res, true);
+	bench_bool(res, "composed", r->composed);
+	bench_num(res, "load_percent", 100 * LOAD, 0);
+	bench_num(res, "load_mpps", r->load.mpps, 2);
+	bench_num(res, "load_busy_percent", r->load.busy_percent, 1);
+	bench_num(res, "mpps_min", r->max.mpps_min, 2);
+	bench_num(res, "mpps_max", r->max.mpps_max, 2);
+	bench_num(res, "generator_percent", r->max.generator_percent, 1);
+	bench_int(res, "corrupted", (int64_t)corrupted);
+	bench_int(res, "duplicated", (int64_t)duplicated);
+	bench_int(res, "reordered", (int64_t)reordered);
+	bench_int(res, "foreign", (int64_t)foreign);
+	bench_num(res, "install_s", install->seconds, 2);
+	bench_num(res, "octets_per_session", install->octets_per_session, 0);
+	bench_int(res, "checkpoint_ms", o->checkpoint_ms);
+	bench_str(res, "ports", "rings in process");
+	for (unsigned i = 0; i < r->stages; i++) {
+		char key[64];
+
+		snprintf(key, sizeof(key), "cycles_%s", r->alone[i].lcore);
+		bench_num(res, key, r->alone[i].cycles.median, 0);
+		snprintf(key, sizeof(key), "cycles_%s_min", r->alone[i].lcore);
+		bench_num(res, key, r->alone[i].cycles.min, 0);
+		snprintf(key, sizeof(key), "windows_%s", r->alone[i].lcore);
+		bench_int(res, key, r->alone[i].cycles.windows);
+		snprintf(key, sizeof(key), "windows_clean_%s", r->alone[i].lcore);
+		bench_int(res, key, r->alone[i].cycles.windows_clean);
+	}
+}
 
 static void
 row_write(struct bench_result *res, const struct options *o, const struct upf_bed *b,
 	  const struct row *r)
 {
-	const struct upf_bed_install *install = upf_bed_install(b);
-	const bool unit = r->max.busy_percent >= BUSY_PERCENT;
-	/* What the worker could carry with all its time, when it was not the limit. */
-	double mpps_derived = r->max.busy_percent > 0 ? r->max.mpps * 100 / r->max.busy_percent : 0;
+	const unsigned workers = upf_bed_workers(b);
+	const double derived = alone_mpps(r, workers);
+	const double mpps = r->composed ? derived : r->max.mpps;
 
 	bench_row(res);
 	bench_str(res, "direction", r->direction->name);
@@ -68,38 +171,15 @@ row_write(struct bench_result *res, const struct options *o, const struct upf_be
 	bench_int(res, "sessions", o->sessions);
 	bench_int(res, "active", o->active);
 	bench_num(res, "paper_mpps", PAPER_MPPS, 2);
-	bench_num(res, "mpps", r->max.mpps, 2);
-	bench_num(res, "mpps_derived", mpps_derived, 2);
-	bench_num(res, "gbps", r->max.mpps * 8 * r->bytes / 1e3, 2);
-	bench_int(res, "workers", upf_bed_workers(b));
+	bench_num(res, "mpps", mpps, 2);
+	bench_num(res, "gbps", mpps * 8 * r->bytes / 1e3, 2);
+	bench_num(res, "mpps_derived", derived, 2);
+	bench_num(res, "cycles_per_packet", alone_cycles(r, workers), 0);
+	bench_int(res, "workers", workers);
 	bench_str(res, "dpi", "off");
 	bench_str(res, "steering", upf_bed_steering(b));
-	bench_num(res, "cycles_per_packet", r->max.cycles_per_packet, 0);
-	bench_num(res, "busy_percent", r->max.busy_percent, 1);
-	bench_num(res, "delay_us_p50", r->load.delay_us_p50, 1);
-	bench_num(res, "delay_us_p99", r->load.delay_us_p99, 1);
-	bench_num(res, "delay_us_mean", r->load.delay_us_mean, 1);
-	bench_int(res, "lost", (int64_t)(r->max.lost + r->load.lost));
-	bench_int(res, "windows_clean", r->max.windows_clean);
-	bench_int(res, "windows", r->max.windows);
-	bench_str(res, "limit", unit ? "worker" : "generator");
-	bench_bool(res, "no_nic", true);
-	bench_json_only(res, true);
-	bench_num(res, "load_percent", 100 * LOAD, 0);
-	bench_num(res, "load_mpps", r->load.mpps, 2);
-	bench_num(res, "load_busy_percent", r->load.busy_percent, 1);
-	bench_num(res, "mpps_min", r->max.mpps_min, 2);
-	bench_num(res, "mpps_max", r->max.mpps_max, 2);
-	bench_num(res, "generator_percent", r->max.generator_percent, 1);
-	bench_int(res, "corrupted", (int64_t)(r->max.corrupted + r->load.corrupted));
-	bench_int(res, "duplicated", (int64_t)(r->max.duplicated + r->load.duplicated));
-	bench_int(res, "reordered", (int64_t)(r->max.reordered + r->load.reordered));
-	bench_int(res, "foreign", (int64_t)(r->max.foreign + r->load.foreign));
-	bench_num(res, "install_s", install->seconds, 2);
-	bench_num(res, "octets_per_session", install->octets_per_session, 0);
-	bench_int(res, "checkpoint_ms", o->checkpoint_ms);
-	bench_str(res, "composed", NULL);
-	bench_str(res, "ports", "rings in process");
+	row_write_live(res, r);
+	row_write_json(res, o, b, r);
 }
 
 struct search {
@@ -140,8 +220,9 @@ trial_lossless(const struct options *o, struct upf_bed *b, struct row *r, double
 	return rc;
 }
 
+/** The highest loss-free rate, and delay below it. */
 static int
-row_measure(const struct options *o, struct upf_bed *b, struct row *r)
+live_measure(const struct options *o, struct upf_bed *b, struct row *r)
 {
 	struct search s = {b, r->direction->bits};
 	struct trial_outcome best = {.offered = o->rate_mpps * 1e6};
@@ -149,7 +230,6 @@ row_measure(const struct options *o, struct upf_bed *b, struct row *r)
 	double rate;
 	int rc = 0;
 
-	upf_bed_size(b, (uint16_t)r->bytes);
 	if (o->rate_mpps <= 0) {
 		rc = upf_bed_trial(b, s.directions, 0, PROBE_SECONDS, &probe);
 		const struct trial_cfg cfg = {
@@ -179,10 +259,29 @@ row_measure(const struct options *o, struct upf_bed *b, struct row *r)
 				       &r->load);
 }
 
+static int
+row_measure(const struct options *o, struct upf_bed *b, struct row *r)
+{
+	int rc;
+
+	upf_bed_size(b, (uint16_t)r->bytes);
+	rc = upf_bed_alone(b, r->direction->bits, RTE_MAX(o->common.seconds / 3, 0.2), r->alone,
+			   &r->alone_sum);
+	r->stages = rc > 0 ? (unsigned)rc : 0;
+	return rc < 0 || r->composed ? RTE_MIN(rc, 0) : live_measure(o, b, r);
+}
+
 static bool
 trial_valid(const struct upf_bed_trial *t)
 {
 	return t->sent > 0 && t->lost == 0 && t->corrupted == 0 && t->duplicated == 0;
+}
+
+static bool
+row_valid(const struct row *r)
+{
+	return trial_valid(&r->alone_sum) &&
+	       (r->composed || (trial_valid(&r->max) && trial_valid(&r->load)));
 }
 
 /** @return 0; -EIO for a run that is not valid; or another -errno */
@@ -195,7 +294,9 @@ rows_run(const struct options *o, struct upf_bed *b, struct bench_result *res)
 		if (o->direction && strcmp(o->direction, directions[i].name) != 0)
 			continue;
 		for (unsigned k = 0; k < o->bytes.n; k++) {
-			struct row r = {.direction = &directions[i], .bytes = o->bytes.v[k]};
+			struct row r = {.direction = &directions[i],
+					.bytes = o->bytes.v[k],
+					.composed = o->alone || upf_bed_shared(b)};
 			int rc;
 
 			fprintf(stderr, "%s, %u B, %u sessions\n", r.direction->name, r.bytes,
@@ -204,7 +305,7 @@ rows_run(const struct options *o, struct upf_bed *b, struct bench_result *res)
 			if (rc < 0)
 				return rc;
 			row_write(res, o, b, &r);
-			if (!trial_valid(&r.max) || !trial_valid(&r.load)) {
+			if (!row_valid(&r)) {
 				fprintf(stderr,
 					"bench upf: %s, %u B: packets were lost, changed "
 					"or came twice\n",
@@ -265,6 +366,8 @@ options_check(const struct options *o)
 		direction |= o->direction && strcmp(o->direction, directions[i].name) == 0;
 	if (!direction)
 		REFUSE("--direction takes uplink, downlink or both, not '%s'", o->direction);
+	if (o->steering && strcmp(o->steering, "rss") != 0 && strcmp(o->steering, "software") != 0)
+		REFUSE("--steering takes rss or software, not '%s'", o->steering);
 	if (o->sessions < 1 || o->sessions > SESSIONS_MAX)
 		REFUSE("--sessions %u must be 1..%d", o->sessions, SESSIONS_MAX);
 	if (o->active < 1 || o->active > o->sessions)
@@ -289,12 +392,16 @@ bench_upf(int argc, char **argv)
 			    .seed = 1,
 			    .bytes = {{64, 690}, 2}};
 	const struct bench_opt own[] = {
-		{"deployment", BENCH_OPT_STR, &o.bed.deployment, "file [" DEPLOYMENT "]"},
+		{"deployment", BENCH_OPT_STR, &o.bed.deployment, "file [of the steering]"},
+		{"steering", BENCH_OPT_STR, &o.steering,
+		 "rss, or software: a dispatcher for two workers [rss]"},
 		{"sessions", BENCH_OPT_UINT, &o.sessions, "installed [6000]"},
 		{"active", BENCH_OPT_UINT, &o.active, "that get packets [all]"},
 		{"bytes", BENCH_OPT_UINTS, &o.bytes, "inner packet sizes [64,690]"},
 		{"direction", BENCH_OPT_STR, &o.direction, "uplink, downlink or both [all three]"},
 		{"rate-mpps", BENCH_OPT_NUM, &o.rate_mpps, "offer this rate instead of searching"},
+		{"alone", BENCH_OPT_FLAG, &o.alone,
+		 "only what lcores cost alone: no search, no delay"},
 		{"window", BENCH_OPT_UINT, &o.window,
 		 "packets of a direction inside the unit at most [2048]"},
 		{"checkpoint-ms", BENCH_OPT_UINT, &o.checkpoint_ms,
@@ -313,7 +420,10 @@ bench_upf(int argc, char **argv)
 	o.active = o.active ? o.active : o.sessions;
 	if (options_check(&o) < 0)
 		return 2;
-	o.bed.deployment = bench_deployment(o.bed.deployment, DEPLOYMENT);
+	o.bed.deployment =
+		bench_deployment(o.bed.deployment, o.steering && strcmp(o.steering, "software") == 0
+							   ? DEPLOYMENT_SOFTWARE
+							   : DEPLOYMENT);
 	o.bed.sessions = o.sessions;
 	o.bed.active = o.active;
 	o.bed.window = o.window;

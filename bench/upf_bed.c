@@ -230,6 +230,16 @@ upf_bed_workers(const struct upf_bed *b)
 	return b->upf->nb_workers;
 }
 
+bool
+upf_bed_shared(const struct upf_bed *b)
+{
+	bool shared = false;
+
+	for (unsigned i = 0; i < b->plan->nb_lcores; i++)
+		shared |= b->plan->lcores[i].shared;
+	return shared;
+}
+
 void
 upf_bed_size(struct upf_bed *b, uint16_t bytes)
 {

@@ -11,11 +11,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "bench/harness.h"
 #include "bench/upf_gen.h"
 #include "core/config.h"
 
 #define UPF_BED_UP (1U << UPF_WIRE_UP)
 #define UPF_BED_DOWN (1U << UPF_WIRE_DOWN)
+#define UPF_BED_STAGES_MAX 8
 
 struct upf_bed_cfg {
 	const char *deployment;
@@ -60,6 +62,8 @@ const struct upf_bed_install *upf_bed_install(const struct upf_bed *b);
 /** How packets come to their worker, as the unit says. */
 const char *upf_bed_steering(const struct upf_bed *b);
 unsigned upf_bed_workers(const struct upf_bed *b);
+/** @return whether lcores share CPUs, so that only each alone says something. */
+bool upf_bed_shared(const struct upf_bed *b);
 
 /** Octets of inner packets from now on. */
 void upf_bed_size(struct upf_bed *b, uint16_t bytes);
@@ -71,6 +75,22 @@ void upf_bed_size(struct upf_bed *b, uint16_t bytes);
  */
 int upf_bed_trial(struct upf_bed *b, unsigned directions, double pps, double seconds,
 		  struct upf_bed_trial *t);
+
+/** A part of the unit on an lcore of its own. */
+struct upf_bed_stage {
+	const char *lcore;
+	struct harness_result cycles; /**< TSC cycles a packet, of walks with work */
+};
+
+/**
+ * Runs the unit's lcores in turn on this thread, burst after burst in windows of their own: what
+ * each costs when it has all it needs and nobody disturbs it. Packets come out of this core's
+ * second-level cache. They are verified as in a trial.
+ * @param stages room for UPF_BED_STAGES_MAX
+ * @return how many there are, or -errno after a message; losses go to `t`
+ */
+int upf_bed_alone(struct upf_bed *b, unsigned directions, double seconds,
+		  struct upf_bed_stage *stages, struct upf_bed_trial *t);
 
 /** Asks for the usage of every session. @return 0, or -errno after a message */
 int upf_bed_usage(struct upf_bed *b, struct upf_bed_usage *u);

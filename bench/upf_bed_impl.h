@@ -24,4 +24,7 @@ struct upf_bed {
 	struct upf_bed_install install;
 };
 
+/** Begins to count a trial's packets, or ends it. */
+void upf_bed_losses(const struct upf_bed *b, struct upf_bed_trial *t, bool begin);
+
 #endif

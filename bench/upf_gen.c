@@ -81,13 +81,14 @@ due(struct upf_gen *g, enum upf_wire_direction d, uint64_t now_ns)
 	return n;
 }
 
+/** Sends up to BURST packets. @return how many */
 static uint16_t
-send(struct upf_gen *g, enum upf_wire_direction d, uint64_t now_ns)
+emit(struct upf_gen *g, enum upf_wire_direction d, uint16_t n, uint64_t now_ns)
 {
 	struct upf_gen_flow *f = &g->flow[d];
 	const struct upf_wire *w = g->wire;
 	struct rte_mbuf *pkts[BURST];
-	uint16_t n = due(g, d, now_ns), sent;
+	uint16_t sent;
 
 	if (n == 0 || rte_mempool_get_bulk(g->pool, (void **)pkts, n) < 0)
 		return 0;
@@ -198,6 +199,7 @@ obey(struct upf_gen *g, uint64_t now_ns)
 		rate_obey(&g->flow[d], now_ns);
 	if (asked != atomic_load_explicit(&g->frame_done, memory_order_relaxed)) {
 		atomic_store_explicit(&g->frame_cycles, harness_frame(), memory_order_relaxed);
+		atomic_store_explicit(&g->frame_switches, harness_switches(), memory_order_relaxed);
 		atomic_store_explicit(&g->frame_done, asked, memory_order_release);
 	}
 	if (!atomic_load_explicit(&g->give_up, memory_order_acquire))
@@ -226,6 +228,16 @@ thread_init(struct upf_gen *g)
 	return rte_thread_register() < 0 ? -ENOSPC : 0;
 }
 
+/** Keeps away from everything until the control thread has done with it. */
+static void
+stand(struct upf_gen *g)
+{
+	atomic_store_explicit(&g->paused, true, memory_order_release);
+	while (atomic_load_explicit(&g->pause, memory_order_acquire))
+		rte_delay_us_sleep(200);
+	atomic_store_explicit(&g->paused, false, memory_order_release);
+}
+
 static void *
 thread_main(void *arg)
 {
@@ -240,10 +252,16 @@ thread_main(void *arg)
 		uint64_t now_ns = ap_clock_ns();
 		unsigned work = 0;
 
+		if (atomic_load_explicit(&g->pause, memory_order_acquire)) {
+			stand(g);
+			last = rte_rdtsc();
+			continue;
+		}
+
 		obey(g, now_ns);
 		for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++) {
 			work += receive(g, d, now_ns);
-			work += send(g, d, now_ns);
+			work += emit(g, d, due(g, d, now_ns), now_ns);
 		}
 		now = rte_rdtsc();
 		count(&g->all_cycles, now - last);
@@ -295,14 +313,45 @@ upf_gen_rate(struct upf_gen *g, enum upf_wire_direction d, struct gen_rate rate)
 	atomic_store_explicit(&g->flow[d].rate, word, memory_order_relaxed);
 }
 
+void
+upf_gen_pause(struct upf_gen *g, bool pause)
+{
+	atomic_store_explicit(&g->pause, pause, memory_order_release);
+	while (atomic_load_explicit(&g->paused, memory_order_acquire) != pause)
+		rte_delay_us_sleep(100);
+}
+
+void
+upf_gen_fill(struct upf_gen *g, enum upf_wire_direction d, unsigned n)
+{
+	uint64_t now_ns = ap_clock_ns();
+
+	for (uint16_t k; n > 0; n -= k) {
+		k = emit(g, d, (uint16_t)RTE_MIN(n, (unsigned)BURST), now_ns);
+		if (k == 0)
+			break;
+	}
+}
+
+void
+upf_gen_drain(struct upf_gen *g)
+{
+	uint64_t now_ns = ap_clock_ns();
+
+	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
+		for (unsigned empty = 0; empty < g->queues;)
+			empty = receive(g, d, now_ns) ? 0 : empty + 1;
+}
+
 uint64_t
-upf_gen_frame(struct upf_gen *g)
+upf_gen_frame(struct upf_gen *g, long *switches)
 {
 	uint32_t ask = atomic_load_explicit(&g->frame_asked, memory_order_relaxed) + 1;
 
 	atomic_store_explicit(&g->frame_asked, ask, memory_order_release);
 	while (atomic_load_explicit(&g->frame_done, memory_order_acquire) != ask)
 		rte_delay_us_sleep(20);
+	*switches = atomic_load_explicit(&g->frame_switches, memory_order_relaxed);
 	return atomic_load_explicit(&g->frame_cycles, memory_order_relaxed);
 }
 
@@ -310,10 +359,11 @@ void
 upf_gen_settle(struct upf_gen *g, unsigned still_ms)
 {
 	uint64_t still = ap_clock_ns(), was = UINT64_MAX, inside;
+	long switches;
 
 	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
 		upf_gen_rate(g, d, (struct gen_rate){GEN_RATE_STOP, 0});
-	upf_gen_frame(g); /* it has seen that */
+	upf_gen_frame(g, &switches); /* it has seen that */
 	do {
 		rte_delay_us_sleep(200);
 		inside = upf_gen_under_way(g, UPF_WIRE_UP) + upf_gen_under_way(g, UPF_WIRE_DOWN);
@@ -322,8 +372,8 @@ upf_gen_settle(struct upf_gen *g, unsigned still_ms)
 		was = inside;
 		if (ap_clock_ns() - still > still_ms * AP_NS_PER_MS) {
 			atomic_store_explicit(&g->give_up, true, memory_order_release);
-			upf_gen_frame(g);
-			upf_gen_frame(g);
+			upf_gen_frame(g, &switches);
+			upf_gen_frame(g, &switches);
 			return;
 		}
 	} while (inside != 0);

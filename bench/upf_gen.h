@@ -71,10 +71,12 @@ struct upf_gen {
 	pthread_t thread;
 	_Atomic int started; /**< 1, or -errno */
 	_Atomic bool stop;
-	_Atomic bool give_up;         /**< what is under way is lost */
+	_Atomic bool give_up; /**< what is under way is lost */
+	_Atomic bool pause, paused;
 	_Atomic uint32_t frame_asked; /**< fixed loops of bench/harness.h to run ... */
 	_Atomic uint32_t frame_done;  /**< ... and run */
 	_Atomic uint64_t frame_cycles;
+	_Atomic long frame_switches;
 };
 
 /** Fields up to `queues`, and the rings, are filled in. @return 0 or -errno */
@@ -84,8 +86,21 @@ void upf_gen_stop(struct upf_gen *g);
 /** Control thread. Takes effect within microseconds. */
 void upf_gen_rate(struct upf_gen *g, enum upf_wire_direction d, struct gen_rate rate);
 
-/** Runs the fixed loop on the generator's CPU and waits for it. @return its TSC cycles. */
-uint64_t upf_gen_frame(struct upf_gen *g);
+/**
+ * Runs the fixed loop on the generator's CPU and waits for it.
+ * @param switches set to how often the generator has lost its CPU
+ * @return TSC cycles of the loop
+ */
+uint64_t upf_gen_frame(struct upf_gen *g, long *switches);
+
+/** The control thread takes the generator's place, or gives it back. Rates are 0. */
+void upf_gen_pause(struct upf_gen *g, bool pause);
+
+/** Sends `n` packets. Control thread, in the generator's place; likewise below. */
+void upf_gen_fill(struct upf_gen *g, enum upf_wire_direction d, unsigned n);
+
+/** Takes and judges all that has come out. */
+void upf_gen_drain(struct upf_gen *g);
 
 /** @return packets of a direction inside the unit, or lost there. */
 static inline uint64_t

@@ -10,7 +10,7 @@
 #include "bench/upf_bed_impl.h"
 #include "core/clock.h"
 
-#define WINDOW_MS 20
+#define WINDOW_MS 4 /* a thread that must share its CPU keeps it for about so long */
 #define WARM_MS 40
 #define SAMPLE_NS 20000 /* time reading the counters may take */
 #define SAMPLE_TRIES 50
@@ -58,24 +58,38 @@ take_sample(const struct upf_bed *b, struct sample *s)
 	}
 }
 
+/** The fixed loop on one CPU, and how often its thread has lost that. */
+struct frame {
+	uint64_t cycles;
+	long switches;
+};
+
 static void
 frame_on_worker(struct ap_worker *w, void *arg)
 {
+	struct frame *f = arg;
+
 	(void)w;
-	*(uint64_t *)arg = harness_frame();
+	f->cycles = harness_frame();
+	f->switches = harness_switches();
 }
 
-/** Runs the frame on every CPU of the measurement. @return whether all ran at clean speed. */
+/**
+ * Runs the frame on every CPU of the measurement.
+ * @param switches set to Σ of how often their threads lost them
+ * @return whether all ran at clean speed
+ */
 static bool
-frame_all(struct upf_bed *b, int *rc)
+frame_all(struct upf_bed *b, long *switches, int *rc)
 {
-	bool clean = harness_frame_clean(upf_gen_frame(&b->gen));
+	bool clean = harness_frame_clean(upf_gen_frame(&b->gen, switches));
 
 	for (unsigned i = 0; i < b->plan->nb_lcores && *rc == 0; i++) {
-		uint64_t cycles = 0;
+		struct frame f = {0};
 
-		*rc = ap_worker_run(&b->run->workers[i], frame_on_worker, &cycles);
-		clean &= *rc == 0 && harness_frame_clean(cycles);
+		*rc = ap_worker_run(&b->run->workers[i], frame_on_worker, &f);
+		clean &= *rc == 0 && harness_frame_clean(f.cycles);
+		*switches += f.switches;
 	}
 	return clean;
 }
@@ -141,9 +155,8 @@ summarize(const struct window *w, unsigned n, struct upf_bed_trial *t)
 	t->generator_percent = median(gen, k);
 }
 
-/** Adds the counters to `t`, or takes them from it. */
-static void
-losses(const struct upf_bed *b, struct upf_bed_trial *t, bool begin)
+void
+upf_bed_losses(const struct upf_bed *b, struct upf_bed_trial *t, bool begin)
 {
 	const uint64_t sign = begin ? -1ULL : 1;
 
@@ -190,14 +203,16 @@ windows_take(struct upf_bed *b, double seconds, struct window *windows)
 	int rc = 0, n = 0;
 
 	while (rc == 0 && n < WINDOWS_MAX && (n == 0 || ap_clock_ns() < end)) {
-		bool clean = frame_all(b, &rc);
+		long before, after = 0;
+		bool clean = frame_all(b, &before, &rc);
 		struct sample s, e;
 
 		take_sample(b, &s);
 		rte_delay_us_sleep(WINDOW_MS * 1000);
 		take_sample(b, &e);
 		windows[n] = window_of(b, &s, &e);
-		windows[n++].clean = rc == 0 && frame_all(b, &rc) && clean;
+		clean &= rc == 0 && frame_all(b, &after, &rc);
+		windows[n++].clean = clean && before == after;
 		if (rc < 0)
 			fprintf(stderr, "bench upf: an lcore did not come by for %d s\n",
 				AP_WORKER_RUN_S);
@@ -216,14 +231,14 @@ upf_bed_trial(struct upf_bed *b, unsigned directions, double pps, double seconds
 	int n;
 
 	*t = (struct upf_bed_trial){.offered_pps = pps};
-	losses(b, t, true);
+	upf_bed_losses(b, t, true);
 	rates_set(b, directions, pps);
 	rte_delay_us_sleep(WARM_MS * 1000);
 	delays(b, &before);
 	n = windows_take(b, seconds, windows);
 	delays(b, &after);
 	upf_gen_settle(&b->gen, STILL_MS);
-	losses(b, t, false);
+	upf_bed_losses(b, t, false);
 	if (n < 0)
 		return n;
 	summarize(windows, (unsigned)n, t);
