@@ -28,23 +28,26 @@ type Options struct {
 	Serial   int            // of the one that waits for each answer
 	Window   int            // requests under way in the pipelined part
 	UEs      netip.Addr     // address of the first UE
-	// CPU is what the agent has taken so far, in seconds.
-	CPU func() (float64, error)
+	// CPU time the agent has taken so far, in seconds; memory it has, in octets.
+	CPU    func() (float64, error)
+	Memory func() (uint64, error)
 }
 
 // Row is one measurement.
 type Row struct {
-	Procedure  string  `json:"procedure"`
-	Mode       string  `json:"mode"`
-	Window     int     `json:"window"`
-	Sessions   int     `json:"sessions"`
-	Seconds    float64 `json:"seconds"`
-	PerSecond  float64 `json:"per_second"`
-	AgentCPU   float64 `json:"agent_cpu_seconds"`
-	PerCore    float64 `json:"per_agent_core_second"` // procedures per second of the agent's CPU time
-	DelayP50   float64 `json:"delay_us_p50"`
-	DelayP99   float64 `json:"delay_us_p99"`
-	DelayMean  float64 `json:"delay_us_mean"`
+	Procedure string  `json:"procedure"`
+	Mode      string  `json:"mode"`
+	Window    int     `json:"window"`
+	Sessions  int     `json:"sessions"`
+	Seconds   float64 `json:"seconds"`
+	PerSecond float64 `json:"per_second"`
+	AgentCPU  float64 `json:"agent_cpu_seconds"`
+	PerCore   float64 `json:"per_agent_core_second"` // procedures per second of the agent's CPU time
+	DelayP50  float64 `json:"delay_us_p50"`
+	DelayP99  float64 `json:"delay_us_p99"`
+	DelayMean float64 `json:"delay_us_mean"`
+	// Of establishments: memory of the agent that a session takes, unused memory given back first.
+	Memory     float64 `json:"agent_bytes_per_session,omitempty"`
 	Refused    int     `json:"refused"`
 	SentAgain  int     `json:"sent_again"`
 	Unanswered int     `json:"lost"`
@@ -55,6 +58,9 @@ const (
 	patience = 2 * time.Second
 	tries    = 3
 )
+
+// memoryMin sessions make what one takes stand out.
+const memoryMin = 10000
 
 // client plays the SMF.
 type client struct {
@@ -112,10 +118,21 @@ func Run(o Options, row func(Row)) error {
 			continue
 		}
 		c.seids = make([]uint64, p.count)
+		before, err := o.Memory()
+		if err != nil {
+			return err
+		}
 		for _, procedure := range []string{"establishment", "modification", "deletion"} {
 			r, err := c.measure(procedure, p.count, p.window)
 			if err != nil {
 				return fmt.Errorf("%s %s: %w", p.mode, procedure, err)
+			}
+			if procedure == "establishment" && p.count >= memoryMin {
+				after, err := o.Memory()
+				if err != nil {
+					return err
+				}
+				r.Memory = max(0, float64(after)-float64(before)) / float64(p.count)
 			}
 			r.Mode = p.mode
 			row(r)

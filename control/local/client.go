@@ -57,6 +57,9 @@ func (c *Client) ask(method, path string, into any) error {
 // Status of the agent.
 func (c *Client) Status() (s Status, err error) { return s, c.ask("GET", "/v1/status", &s) }
 
+// Collected is the status after unused memory went back to the system.
+func (c *Client) Collected() (s Status, err error) { return s, c.ask("GET", "/v1/status?collect", &s) }
+
 // Peers are the associations.
 func (c *Client) Peers() (p []n4.PeerInfo, err error) { return p, c.ask("GET", "/v1/peers", &p) }
 

@@ -52,7 +52,7 @@ func TestAskTheAgent(t *testing.T) {
 		Owner: func(a netip.Addr, ni string) (Owner, error) {
 			return Owner{Address: a, NetworkInstance: ni, Bucket: 7}, nil
 		},
-		Status: func() Status { return Status{Version: "1", CPUSeconds: CPUSeconds()} },
+		Status: func() Status { return Status{Version: "1", CPUSeconds: CPUSeconds(), RSS: RSS()} },
 	}
 	server, err := Serve(path, s)
 	if err != nil {
@@ -61,6 +61,9 @@ func TestAskTheAgent(t *testing.T) {
 	defer server.Close()
 	if _, err := Serve(path, s); err == nil {
 		t.Error("two agents at a socket")
+	}
+	if st, err := c.Collected(); err != nil || st.RSS < 1<<20 {
+		t.Errorf("%+v, %v", st, err)
 	}
 	if st, err := c.Status(); err != nil || st.Version != "1" || st.CPUSeconds <= 0 {
 		t.Errorf("%+v, %v", st, err)

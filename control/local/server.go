@@ -15,6 +15,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"syscall"
 	"time"
@@ -50,6 +51,7 @@ type Status struct {
 	Sessions   int       `json:"sessions"`
 	Units      []Unit    `json:"units"`
 	CPUSeconds float64   `json:"cpu_seconds"` // user and system, of the process so far
+	RSS        uint64    `json:"rss_bytes"`   // of the process
 }
 
 // Unit is a forwarding unit.
@@ -77,6 +79,19 @@ func CPUSeconds() float64 {
 		return 0
 	}
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
+
+// RSS of this process, octets.
+func RSS() uint64 {
+	var size, resident uint64
+	text, err := os.ReadFile("/proc/self/statm")
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &size, &resident)
+	}
+	if err != nil {
+		return 0
+	}
+	return resident * uint64(os.Getpagesize())
 }
 
 // Serve answers on the socket at path until it is closed. A socket left by a process that is gone
@@ -111,7 +126,12 @@ func listen(path string) (net.Listener, error) {
 
 func (s Source) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.Status()) })
+	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Has("collect") {
+			debug.FreeOSMemory()
+		}
+		reply(w, s.Status())
+	})
 	mux.HandleFunc("GET /v1/peers", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.Peers()) })
 	mux.HandleFunc("POST /v1/peers/release", s.release)
 	mux.HandleFunc("GET /v1/sessions", s.list)

@@ -4,6 +4,7 @@ package n4
 
 import (
 	"bytes"
+	"fmt"
 	"net/netip"
 	"testing"
 	"time"
@@ -89,6 +90,23 @@ func TestSeveralPeers(t *testing.T) {
 	a.associate(2000)
 	if f.CountOfPeer(a.node()) != 0 || f.CountOfPeer(b.node()) != 1 {
 		t.Error("a set-up took another peer's sessions")
+	}
+}
+
+// A flood of made-up nodes does not take all memory, nor a peer its association.
+func TestTooManyPeers(t *testing.T) {
+	s := start(t, newFake(), nil)
+	c := newSMF(t, s, "127.0.0.4:0")
+	c.associate(1000)
+	for i := range associationsMax - 1 {
+		s.install(&pfcp.Association{Node: rules.NodeID{FQDN: fmt.Sprint(i)}}, s.sockets[0], netip.AddrPort{}, netip.AddrPort{}, nil)
+	}
+	d := newSMF(t, s, "127.0.0.5:0")
+	if m := d.associate(1000); cause(t, m.Cause) != rules.CauseNoResources {
+		t.Errorf("one too many: %v", m.Cause)
+	}
+	if m := c.associate(1000); cause(t, m.Cause) != rules.CauseAccepted {
+		t.Errorf("again: %v", m.Cause)
 	}
 }
 

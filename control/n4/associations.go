@@ -18,6 +18,9 @@ import (
 // to go: less than a peer waits before it asks again (T1, 3 s).
 const deletionPatience = 2 * time.Second
 
+// associationsMax bounds what strangers can have us remember.
+const associationsMax = 4096
+
 // association with a CP function, §6.2.6. Fields below socket are guarded by Server.mu.
 type association struct {
 	node   rules.NodeID
@@ -75,6 +78,13 @@ func (s *Server) association(node rules.NodeID) *association {
 
 func (s *Server) associated(node rules.NodeID) bool { return s.association(node) != nil }
 
+// full says that a node cannot have an association because too many others do.
+func (s *Server) full(node rules.NodeID) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.associations) >= associationsMax && s.associations[node] == nil
+}
+
 // associatedAt says whether some CP function has its association from an address.
 func (s *Server) associatedAt(at netip.Addr) bool {
 	s.mu.RLock()
@@ -99,6 +109,10 @@ func (c *call) setup(body []byte) {
 	if !s.cfg.allowed(c.from.Addr(), m.Node) {
 		s.log.Warn("association refused: not among the configured peers", "node", m.Node, "peer", c.from)
 		c.refuse(m.Node, &pfcp.Error{Cause: rules.CauseRejected, Where: "peers"})
+		return
+	}
+	if s.full(m.Node) {
+		c.refuse(m.Node, &pfcp.Error{Cause: rules.CauseNoResources, Where: "associations"})
 		return
 	}
 	retained := m.Retain && s.sessions.CountOfPeer(m.Node) > 0

@@ -102,6 +102,9 @@ func (a *agent) options(smf string) bench.Options {
 		CPU: func() (float64, error) {
 			s, err := client.Status()
 			return s.CPUSeconds, err
+		}, Memory: func() (uint64, error) {
+			s, err := client.Collected()
+			return s.RSS, err
 		}}
 }
 

@@ -162,17 +162,21 @@ func (b *benched) measure(cmd *cobra.Command, control *local.Client, o bench.Opt
 		s, err := control.Status()
 		return s.CPUSeconds, err
 	}
+	o.Memory = func() (uint64, error) {
+		s, err := control.Collected()
+		return s.RSS, err
+	}
 	cores := b.cores
 	if cores == 0 {
 		cores = runtime.NumCPU()
 	}
 	doc := report{Bench: "n4", Host: host()}
-	lines := []string{"PROCEDURE\tMODE\tSESSIONS\tPER SECOND\tPER AGENT CORE\tP50 us\tP99 us\tREFUSED\tLOST"}
+	lines := []string{"PROCEDURE\tMODE\tSESSIONS\tPER SECOND\tPER AGENT CORE\tP50 us\tP99 us\tAGENT B/SESSION\tREFUSED\tLOST"}
 	valid := true
 	err := bench.Run(o, func(r bench.Row) {
 		doc.Rows = append(doc.Rows, benchRow{r, about, workers, cores, true})
-		lines = append(lines, fmt.Sprintf("%s\t%s\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%d\t%d", r.Procedure, r.Mode, r.Sessions,
-			r.PerSecond, r.PerCore, r.DelayP50, r.DelayP99, r.Refused, r.Unanswered))
+		lines = append(lines, fmt.Sprintf("%s\t%s\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%d\t%d", r.Procedure, r.Mode, r.Sessions,
+			r.PerSecond, r.PerCore, r.DelayP50, r.DelayP99, r.Memory, r.Refused, r.Unanswered))
 		valid = valid && r.Refused == 0 && r.Unanswered == 0
 	})
 	if err != nil {

@@ -134,7 +134,8 @@ func serveMetrics(address string, registry *prometheus.Registry) (io.Closer, err
 }
 
 func status(m *session.Manager) local.Status {
-	s := local.Status{Version: version, Pid: os.Getpid(), Recovery: m.RecoveryTimeStamp(), CPUSeconds: local.CPUSeconds()}
+	s := local.Status{Version: version, Pid: os.Getpid(), Recovery: m.RecoveryTimeStamp(), CPUSeconds: local.CPUSeconds(),
+		RSS: local.RSS()}
 	for _, u := range m.Units() {
 		s.Sessions += u.Sessions
 		s.Units = append(s.Units, local.Unit{Name: u.Name, Connected: u.Connected, About: u.Unit, Workers: int(u.Workers),
