@@ -15,6 +15,7 @@
 #include "core/wheel.h"
 
 #define ROUND 512      /**< packets of a direction at once: 8 bursts of a port */
+#define IDLE_WALKS 4   /**< a port's queues are polled in turn */
 #define WARM_PACKETS 4 /**< of a session on average, in a direction */
 #define STILL_MS 150
 
@@ -30,6 +31,7 @@ static double
 walk_empty(struct ap_worker *w)
 {
 	uint64_t cycles = 0, packets = 0, start = rte_rdtsc(), end;
+	unsigned idle = 0;
 
 	do {
 		w->now_ns = ap_clock_from_tsc(start);
@@ -38,8 +40,9 @@ walk_empty(struct ap_worker *w)
 		end = rte_rdtsc();
 		cycles += w->work ? end - start : 0;
 		packets += w->work;
+		idle = w->work ? 0 : idle + 1;
 		start = end;
-	} while (w->work);
+	} while (idle < IDLE_WALKS);
 	return packets ? (double)cycles / (double)packets : 0;
 }
 
