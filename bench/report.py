@@ -168,6 +168,32 @@ RLC_AM = {
 }
 
 
+UPF = {
+    "direction": "direction",
+    "bytes": "inner B",
+    "sessions": "sessions",
+    "active": "active",
+    "steering": "steering",
+    "workers": "workers",
+    "dpi": "DPI",
+    "paper_mpps": "paper Mpps a hyperthread",
+    "mpps": "ours Mpps",
+    "gbps": "Gbps",
+    "mpps_derived": "alone Mpps",
+    "cycles_per_packet": "alone cycles/packet",
+    "cycles_live": "cycles/packet at ports",
+    "busy_percent": "worker busy %",
+    "limit": "limit",
+    "delay_us_p50": "p50 µs",
+    "delay_us_p99": "p99 µs",
+    "delay_us_mean": "mean µs",
+    "lost": "lost",
+    "octets_per_session": "B a session",
+    "windows_clean": "clean windows",
+    "windows": "of",
+}
+
+
 # A function, or the columns to take as they are.
 WRITERS = {
     "ue-loopback": UE_LOOPBACK,
@@ -177,6 +203,7 @@ WRITERS = {
     "cut": CUT,
     "pdcp": PDCP,
     "rlc-am": RLC_AM,
+    "upf": UPF,
 }
 
 

@@ -34,6 +34,18 @@ l2() {
 	}
 }
 
+# The forwarding unit with other numbers of sessions and steering; NAME tells its rows apart.
+upf() {
+	file=$out/upf.$1.json
+	shift
+	echo
+	echo "== airpath bench upf $*"
+	build/airpath bench upf --json "$file" "$@" || {
+		echo "bench upf $* FAILED"
+		status=1
+	}
+}
+
 if [ "$mode" = brief ]; then
 	bench cut --seconds 0.2
 	bench port-limits --seconds 1
@@ -42,6 +54,8 @@ if [ "$mode" = brief ]; then
 	bench rlc-am --sizes 1024 --seconds 0.1
 	bench ue-loopback --size 1024 --seconds 1
 	l2 am-nea2 --rlc am --nea 2 --profile zero-copy --seconds 1
+	bench upf --sessions 2000 --bytes 64 --seconds 0.5
+	upf software --sessions 2000 --bytes 64 --seconds 0.5 --steering software
 else
 	bench cut
 	bench port-limits
@@ -56,6 +70,10 @@ else
 	done
 	l2 am-nea2-nia2 --rlc am --nea 2 --nia 2 --profile zero-copy
 	l2 am-loss --rlc am --phy-loss 0.01 --profile zero-copy
+	bench upf --sessions 6000 --active 6000 --seconds 3
+	upf 600k-6k --sessions 600000 --active 6000 --seconds 3
+	upf 600k --sessions 600000 --active 600000 --seconds 3
+	upf software --sessions 6000 --active 6000 --seconds 3 --steering software
 fi
 .venv/bin/python bench/plot.py $out || status=1
 [ "$mode" = brief ] || .venv/bin/python bench/report.py $out docs/benchmarks.md || status=1
