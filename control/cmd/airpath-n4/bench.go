@@ -7,12 +7,9 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
-	"time"
 
 	"airpath/control/bench"
 	"airpath/control/dataplane/dptest"
@@ -55,12 +52,13 @@ func benchCommand() *cobra.Command {
 		Use:   "bench",
 		Short: "measure how fast sessions are established, changed and deleted",
 		Long: `Starts an agent of its own and plays the SMF over UDP with the messages a widely used one sends. The agent
-drives the forwarding unit whose socket --unit names, or "fake": one that acknowledges and forwards nothing.`,
+drives a forwarding unit: --unit airpath starts one (the program beside this one, a worker without traffic),
+--unit SOCKET is one that runs, --unit fake acknowledges and forwards nothing.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&b.unit, "unit", "fake", "socket of a running forwarding unit, or fake")
+	f.StringVar(&b.unit, "unit", "airpath", "airpath, fake, or the socket of a forwarding unit that runs")
 	f.StringVar(&b.address, "address", "127.0.0.8", "N4 address of the agent")
 	f.StringVar(&b.smf, "smf", "127.0.0.4", "our address")
 	f.StringVar(&b.ues, "pool", "10.64.0.0/10", "UE addresses, of network instance internet")
@@ -77,8 +75,8 @@ func (b *benched) run(cmd *cobra.Command) error {
 	if err != nil || !smf.Is4() {
 		return fmt.Errorf("--smf %q is not an IPv4 address", b.smf)
 	}
-	agent, err := netip.ParseAddr(b.address)
-	if err != nil || !agent.Is4() {
+	address, err := netip.ParseAddr(b.address)
+	if err != nil || !address.Is4() {
 		return fmt.Errorf("--address %q is not an IPv4 address", b.address)
 	}
 	pool, err := netip.ParsePrefix(b.ues)
@@ -90,71 +88,42 @@ func (b *benched) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	socket, about := b.unit, ""
-	if b.unit == "fake" {
-		socket = filepath.Join(dir, "unit.sock")
+	socket, about := filepath.Join(dir, "unit.sock"), ""
+	switch b.unit {
+	case "fake":
 		unit, err := dptest.New(socket, dptest.Interfaces())
 		if err != nil {
 			return err
 		}
 		defer unit.Close()
 		about = "fake"
+	case "airpath":
+		unit, err := startAirpath(dir, socket)
+		if err != nil {
+			return err
+		}
+		defer unit.end()
+	default:
+		socket = b.unit
 	}
-	end, err := b.startAgent(dir, socket)
+	agent, err := b.startAgent(dir, socket)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer agent.end()
 	control := local.NewClient(filepath.Join(dir, "n4.sock"))
-	st, err := waitForUnit(control)
-	if err != nil {
+	var st local.Status
+	if err := agent.until("it found no forwarding unit", func() bool {
+		st, err = control.Status()
+		return err == nil && len(st.Units) > 0 && st.Units[0].Connected
+	}); err != nil {
 		return err
 	}
 	if about == "" {
 		about = st.Units[0].About
 	}
-	return b.measure(cmd, control, bench.Options{Agent: netip.AddrPortFrom(agent, 8805), SMF: netip.AddrPortFrom(smf, 8805),
+	return b.measure(cmd, control, bench.Options{Agent: netip.AddrPortFrom(address, 8805), SMF: netip.AddrPortFrom(smf, 8805),
 		Sessions: b.sessions, Serial: b.serial, Window: b.window, UEs: pool.Addr().Next()}, about, st.Units[0].Workers)
-}
-
-// startAgent as a process of its own, so that its CPU time is its own. The function ends it.
-func (b *benched) startAgent(dir, socket string) (func(), error) {
-	text := fmt.Sprintf("n4: {addresses: [%s]}\nunits: [{name: unit, socket: %q}]\n"+
-		"pools: [{network_instance: internet, prefix: %s}]\nstore: %q\ncontrol: %q\nlog: {level: warn}\n",
-		b.address, socket, b.ues, filepath.Join(dir, "n4.db"), filepath.Join(dir, "n4.sock"))
-	file := filepath.Join(dir, "n4.yaml")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		return nil, err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	agent := exec.Command(self, "run", "-c", file)
-	agent.Stderr = os.Stderr
-	agent.Env = os.Environ()
-	if b.cores > 0 {
-		agent.Env = append(agent.Env, fmt.Sprintf("GOMAXPROCS=%d", b.cores))
-	}
-	if err := agent.Start(); err != nil {
-		return nil, err
-	}
-	return func() {
-		_ = agent.Process.Signal(syscall.SIGTERM)
-		_ = agent.Wait()
-	}, nil
-}
-
-func waitForUnit(c *local.Client) (local.Status, error) {
-	var err error
-	for range 100 {
-		var s local.Status
-		if s, err = c.Status(); err == nil && len(s.Units) > 0 && s.Units[0].Connected {
-			return s, nil
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	return local.Status{}, errors.Join(errors.New("the agent found no forwarding unit"), err)
 }
 
 func (b *benched) measure(cmd *cobra.Command, control *local.Client, o bench.Options, about string, workers int) error {
