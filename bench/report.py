@@ -194,6 +194,20 @@ UPF = {
 }
 
 
+N4 = {
+    "procedure": "procedure",
+    "mode": "mode",
+    "window": "under way",
+    "sessions": "sessions",
+    "unit": "data plane",
+    "per_second": "per second",
+    "per_agent_core_second": "per s of agent CPU",
+    "delay_us_p50": "µs p50",
+    "delay_us_p99": "p99",
+    "agent_bytes_per_session": "agent B a session",
+}
+
+
 # A function, or the columns to take as they are.
 WRITERS = {
     "ue-loopback": UE_LOOPBACK,
@@ -204,6 +218,7 @@ WRITERS = {
     "pdcp": PDCP,
     "rlc-am": RLC_AM,
     "upf": UPF,
+    "n4": N4,
 }
 
 

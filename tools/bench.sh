@@ -46,6 +46,16 @@ upf() {
 	}
 }
 
+# The management unit, with a forwarding unit that it starts.
+n4() {
+	echo
+	echo "== airpath-n4 bench $*"
+	build/airpath-n4 bench --json $out/n4.json "$@" || {
+		echo "bench n4 $* FAILED"
+		status=1
+	}
+}
+
 if [ "$mode" = brief ]; then
 	bench cut --seconds 0.2
 	bench port-limits --seconds 1
@@ -56,6 +66,7 @@ if [ "$mode" = brief ]; then
 	l2 am-nea2 --rlc am --nea 2 --profile zero-copy --seconds 1
 	bench upf --sessions 2000 --bytes 64 --seconds 0.5
 	upf software --sessions 2000 --bytes 64 --seconds 0.5 --steering software
+	n4 --sessions 2000 --serial 200
 else
 	bench cut
 	bench port-limits
@@ -74,6 +85,7 @@ else
 	upf 600k-6k --sessions 600000 --active 6000 --seconds 3
 	upf 600k --sessions 600000 --active 600000 --seconds 3
 	upf software --sessions 6000 --active 6000 --seconds 3 --steering software
+	n4 --sessions 100000
 fi
 .venv/bin/python bench/plot.py $out || status=1
 [ "$mode" = brief ] || .venv/bin/python bench/report.py $out docs/benchmarks.md || status=1
