@@ -19,7 +19,7 @@ import (
 // rig is a manager with a real store and, over a real socket, a unit that holds it to the
 // contract.
 type rig struct {
-	t        *testing.T
+	t        testing.TB
 	dir      string
 	unit     *dptest.Unit
 	store    *store.Store
@@ -71,7 +71,7 @@ func pfx(s string) netip.Prefix { return netip.MustParsePrefix(s) }
 
 func ip(s string) netip.Addr { return netip.MustParseAddr(s) }
 
-func newRig(t *testing.T, change ...func(*Config)) *rig {
+func newRig(t testing.TB, change ...func(*Config)) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: t.TempDir(), reporter: &reporter{}}
 	r.config = Config{

@@ -134,6 +134,7 @@ func (m *Manager) established(s *session, d *draft, t *rules.Transaction, done r
 		m.drop(s)
 		m.mu.Unlock()
 		m.refused(t, done, d.st.cp.SEID, refused)
+		m.finish(s) // what waits for it finds it gone
 		return
 	}
 	s.epoch = d.u.epoch

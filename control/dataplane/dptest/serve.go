@@ -126,6 +126,9 @@ func (u *Unit) op(op *upfpb.Op) *upfpb.OpResult {
 }
 
 func (u *Unit) set(s *upfpb.Session) *upfpb.OpResult {
+	if u.discard {
+		return &upfpb.OpResult{}
+	}
 	if u.record {
 		u.sets = append(u.sets, proto.Clone(s).(*upfpb.Session))
 	}

@@ -46,6 +46,7 @@ type Unit struct {
 	ops        int
 	sets       []*upfpb.Session // every one, in order, when recording
 	record     bool
+	discard    bool
 }
 
 type usageKey struct {
@@ -266,6 +267,13 @@ func (u *Unit) Hang(on bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.hang = on
+}
+
+// Discard takes sessions without keeping or checking them, so that an agent can be measured.
+func (u *Unit) Discard(on bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.discard = on
 }
 
 // Forget drops a session or, with version above 0, makes it look like that version.
