@@ -60,8 +60,10 @@ upf_arena_alloc(struct upf_arena *a, size_t bytes)
 {
 	struct upf_arena_chunk *c = a->now;
 
+	if (bytes > UPF_ARENA_MAX)
+		return NULL;
 	bytes = (bytes + 15) & ~(size_t)15;
-	if (bytes > UPF_ARENA_MAX || a->total + bytes > UPF_ARENA_MAX)
+	if (a->total + bytes > UPF_ARENA_MAX)
 		return NULL;
 	if (c == NULL || a->used + bytes > c->bytes) {
 		if (c && c->next && c->next->bytes >= bytes) {

@@ -74,6 +74,15 @@ upf_control_replies(struct upf_control *c)
 	return any;
 }
 
+void
+upf_control_finish(struct upf_control *c)
+{
+	while (c->all_under_way > 0)
+		if (!upf_control_replies(c))
+			sched_yield();
+	requests_finish(c);
+}
+
 /* --- the thread ------------------------------------------------------------------------------- */
 
 static void

@@ -77,6 +77,9 @@ struct upf_control {
 /** Takes what workers have done, finishes requests. @return whether there was something. */
 bool upf_control_replies(struct upf_control *c);
 
+/** Waits for everything under way and answers it. */
+void upf_control_finish(struct upf_control *c);
+
 /* upf_socket.c */
 
 /** @return 0 or -errno with `err` filled. */
