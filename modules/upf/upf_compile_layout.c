@@ -139,7 +139,8 @@ make(struct upf_work *w)
 	r->accounts.nb_pdrs = (uint16_t)m->n_pdrs;
 	r->accounts.pdrs = r->pdrs;
 	r->accounts.inactivity_ns = m->inactivity_s * 1000000000ULL;
-	memcpy(r->framed, w->framed, w->nb_framed * sizeof(*r->framed));
+	if (w->nb_framed > 0)
+		memcpy(r->framed, w->framed, w->nb_framed * sizeof(*r->framed));
 	for (unsigned i = 0; i < w->nb_groups; i++) {
 		r->groups[i].filters = w->groups[i].filters;
 		r->groups[i].teid = w->groups[i].teid;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** What the agent asks for: each request to what becomes of it. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,6 +100,21 @@ find_idle(struct upf_control *c, uint64_t id)
 	return e;
 }
 
+/** @return id of another session that has the slot of a handle or TEID, or 0. */
+static uint64_t
+slot_of_other(struct upf_control *c, uint32_t teid, uint64_t id)
+{
+	unsigned w = upf_owner_of_teid(&c->upf->owners, teid);
+	struct upf_session *s = upf_slot(c->upf->workers[w].tables, teid);
+	uint64_t other = s ? __atomic_load_n(&s->id, __ATOMIC_RELAXED) : 0;
+
+	/* It may be about to go; afterwards nobody writes the slot but on a message of ours. */
+	if (other == 0 || other == id || find_idle(c, other) == NULL)
+		return 0;
+	other = __atomic_load_n(&s->id, __ATOMIC_RELAXED);
+	return other == id ? 0 : other;
+}
+
 /* --- operations ------------------------------------------------------------------------------- */
 
 static int
@@ -137,6 +153,22 @@ slots_prepare(struct upf_control *c, const struct upf_rules *r)
 		if (!r->tunnels[i].foreign)
 			rc = upf_tables_prepare(c->upf->workers[w].tables, r->tunnels[i].teid);
 	return rc;
+}
+
+/** No session may have the slots of another: a failure there would end what leads to that one. */
+static int
+slots_check(struct upf_control *c, struct upf_op *op, const Airpath__Upf__V1__Session *s)
+{
+	uint64_t other = slot_of_other(c, s->handle, s->id);
+
+	for (size_t i = 0; i < s->n_tunnels && other == 0; i++)
+		if (!s->tunnels[i]->foreign)
+			other = slot_of_other(c, s->tunnels[i]->teid, s->id);
+	if (other == 0)
+		return 0;
+	fail(c, op, UPF_STATUS_RULE_FAILED,
+	     "session %" PRIu64 " has the slot of its handle or of a TEID", other);
+	return -1;
 }
 
 /** Everything that can fail before the worker has it. @return 0 or -1 with the op failed. */
@@ -192,12 +224,15 @@ static void
 do_set(struct upf_control *c, struct upf_request *r, unsigned i, const Airpath__Upf__V1__Session *s)
 {
 	struct upf_op *op = &r->ops[i];
-	struct upf_id *e = find_idle(c, s->id);
 	struct upf_rules *rules;
 	struct upf_msg *m;
+	struct upf_id *e;
 	int rc;
 
 	c->stats.sets++;
+	if (slots_check(c, op, s) < 0)
+		return;
+	e = find_idle(c, s->id);
 	if (set_check(c, op, e, s) < 0 || (rules = set_compile(c, op, e, s)) == NULL)
 		return;
 	m = msg_make(urrs_of(e ? e->rules : NULL) + urrs_of(rules), (unsigned)s->n_query_urrs,
@@ -223,7 +258,8 @@ do_set(struct upf_control *c, struct upf_request *r, unsigned i, const Airpath__
 	m->drop_buffered = s->drop_buffered;
 	m->query_all = s->query_all;
 	m->nb_query = (uint32_t)s->n_query_urrs;
-	memcpy(m->query, s->query_urrs, s->n_query_urrs * sizeof(uint32_t));
+	if (m->nb_query > 0)
+		memcpy(m->query, s->query_urrs, m->nb_query * sizeof(uint32_t));
 	e->busy = true;
 	msg_send(c, r, i, m);
 }
@@ -272,7 +308,8 @@ do_query(struct upf_control *c, struct upf_request *r, unsigned i, const Airpath
 	m->handle = e->handle;
 	m->query_all = q->n_urr_ids == 0;
 	m->nb_query = (uint32_t)q->n_urr_ids;
-	memcpy(m->query, q->urr_ids, q->n_urr_ids * sizeof(uint32_t));
+	if (m->nb_query > 0)
+		memcpy(m->query, q->urr_ids, m->nb_query * sizeof(uint32_t));
 	e->busy = true;
 	msg_send(c, r, i, m);
 }

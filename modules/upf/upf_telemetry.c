@@ -187,13 +187,14 @@ tell_pools(struct ap_run *run, const char *params, struct rte_tel_data *d)
 	for (unsigned i = 0; i < h->nb_pools; i++) {
 		const struct upf_pool_table *p = &h->pools[i];
 		uint8_t ip[16] = {0};
-		unsigned bits = (unsigned)__builtin_popcountll(p->mask);
+		/* An IPv4 mask has the upper 32 bits of the 64 too. */
+		int bits = __builtin_popcountll(p->mask) - (p->ip6 ? 0 : 32);
 		char text[RTE_TEL_MAX_STRING_LEN], address[INET6_ADDRSTRLEN];
 
 		for (unsigned o = 0; o < (p->ip6 ? 8 : 4); o++)
 			ip[o] = (uint8_t)(p->base >> (8 * ((p->ip6 ? 7 : 3) - o)));
 		address_text(ip, p->ip6 ? 16 : 4, address);
-		snprintf(text, sizeof(text), "%s/%u on %s", address, bits,
+		snprintf(text, sizeof(text), "%s/%d on %s", address, bits,
 			 upf->net->links[p->interface].name);
 		rte_tel_data_add_array_string(d, text);
 	}
