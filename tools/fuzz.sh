@@ -45,7 +45,7 @@ for fuzzer in build-fuzz/fuzz_*; do
 	run "$fuzzer" || status=1
 done
 # Go's fuzzers keep what they learn in Go's cache.
-for target in pfcp:FuzzDecode; do
+for target in pfcp:FuzzDecode n4:FuzzDatagram; do
 	found=$((found + 1))
 	log=build-fuzz/go-${target#*:}.log
 	if tools/go.sh test -C control -run '^$' -fuzz "^${target#*:}\$" -fuzztime "${seconds}s" \

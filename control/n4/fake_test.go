@@ -19,6 +19,7 @@ import (
 	"airpath/control/rules"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/wmnsk/go-pfcp/ie"
 	"github.com/wmnsk/go-pfcp/message"
 )
@@ -327,4 +328,14 @@ func (c *smf) establish(seid uint64) uint64 {
 		c.Fatalf("UP F-SEID %+v, %v", up, err)
 	}
 	return up.SEID
+}
+
+// value of a counter.
+func value(t testing.TB, c prometheus.Counter) float64 {
+	t.Helper()
+	var m dto.Metric
+	if err := c.Write(&m); err != nil {
+		t.Fatal(err)
+	}
+	return m.GetCounter().GetValue()
 }
