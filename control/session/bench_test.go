@@ -47,7 +47,7 @@ func TestMemoryOfASession(t *testing.T) {
 	}
 	r := newRig(t)
 	r.install(100, 0)
-	const n = 20000
+	const n = 5000
 	r.unit.Discard(true)
 	before := heap()
 	r.install(n, 1000)

@@ -63,7 +63,7 @@ func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res
 	m.freeTEIDs(s.unit, st)
 	m.drop(s)
 	m.counts.Deleted++
-	writes := []store.Write{store.PutSession(s.seid, nil)}
+	writes := []store.Write{store.PutSession(s.seid, nil), store.PutUsage(s.seid, nil)}
 	if last != nil {
 		writes = append(writes, store.PutGone(s.seid, last))
 	}

@@ -75,6 +75,7 @@ type Manager struct {
 	pending  map[uint64]map[uint64]*pendingReport
 	reportNo uint64
 	gone     []goneSession
+	dirty    []*session     // whose usage is not stored yet
 	early    []earlyRequest // came before any forwarding unit did
 	closed   bool
 	stop     chan struct{}
@@ -107,6 +108,7 @@ type session struct {
 	handle  uint32
 	epoch   uint32 // connection of the unit on which it was sent or seen
 	busy    bool
+	dirty   bool // usage is not stored yet
 }
 
 type peer struct {
@@ -208,13 +210,14 @@ func (m *Manager) Close() {
 	}
 	m.expireEarly()
 	m.wait.Wait()
+	m.storeUsage()
 }
 
 func (m *Manager) housekeeping() {
 	defer m.wait.Done()
 	tick := time.NewTicker(250 * time.Millisecond)
 	defer tick.Stop()
-	for {
+	for n := 1; ; n++ {
 		select {
 		case <-m.stop:
 			return
@@ -224,6 +227,9 @@ func (m *Manager) housekeeping() {
 			}
 			m.expireEarly()
 			m.forgetGone()
+			if n%2 == 0 {
+				m.storeUsage()
+			}
 		}
 	}
 }
@@ -245,6 +251,14 @@ func (m *Manager) load() error {
 		m.adopt(st, append([]byte(nil), record...), now)
 		return nil
 	})
+	if err == nil {
+		err = m.store.Usages(func(seid uint64, usage []byte) error {
+			if s := m.sessions[seid]; s != nil {
+				s.usage = append([]byte(nil), usage...)
+			}
+			return nil
+		})
+	}
 	if err == nil {
 		err = m.loadReports()
 	}

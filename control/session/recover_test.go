@@ -232,3 +232,40 @@ func TestRequestsBeforeTheUnit(t *testing.T) {
 	}
 	r.accepted(<-done)
 }
+
+// TestUsageOutlivesTheAgent: the agent starts anew, the unit tells nothing again, and is killed.
+func TestUsageOutlivesTheAgent(t *testing.T) {
+	r := newRig(t)
+	seid := r.accepted(r.establish(plain(7, "10.45.0.3"))).UPSEID
+	told := r.accepted(r.establish(plain(8, "10.45.0.4"))).UPSEID
+	r.unit.Count(seid, 1, 100, 200)
+	r.unit.Count(told, 1, 10, 0)
+	_ = r.unit.Checkpoint()
+	r.until("it is stored", func() bool {
+		n := 0
+		_ = r.store.Usages(func(uint64, []byte) error { n++; return nil })
+		return n == 2
+	})
+	oneUsage(t, r.accepted(r.modify(told, &rules.ModifyRequest{QueryURRs: []uint32{1}})).Usage, 0, 10, rules.UsageIMMER)
+	r.stop()
+	r.start()
+	before := r.configs()
+	r.unit.Stop()
+	if err := r.unit.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.synced(before)
+	if u := r.unit.Usage(seid, 1); u.GetTotalBytes() != 300 || u.GetDlBytes() != 200 {
+		t.Error(u)
+	}
+	if u := r.unit.Usage(told, 1); u.GetTotalBytes() != 0 || u.GetQuotaTotalBytes() != 10 {
+		t.Error("told before, counted again:", u)
+	}
+	r.accepted(r.delete(seid))
+	_ = r.store.Usages(func(id uint64, _ []byte) error {
+		if id == seid {
+			t.Error("of a session that is no more")
+		}
+		return nil
+	})
+}

@@ -101,10 +101,11 @@ func (u *unit) usageEvent(number uint64, e *upfpb.UsageEvent) {
 		m.pending[s.seid] = map[uint64]*pendingReport{}
 	}
 	m.pending[s.seid][no] = p
-	record, seid := s.record, s.seid
+	seid := s.seid
+	writes := []store.Write{store.PutSession(seid, s.record), store.PutUsage(seid, s.usage),
+		store.PutReport(seid, no, encodeReports(numbered))}
 	m.mu.Unlock()
-	u.commitEvent(number, func() { m.sendReport(seid, no) },
-		store.PutSession(seid, record), store.PutReport(seid, no, encodeReports(numbered)))
+	u.commitEvent(number, func() { m.sendReport(seid, no) }, writes...)
 }
 
 // sendReport gives a pending report to the N4 side.

@@ -306,7 +306,7 @@ func (m *Manager) modified(s *session, d *draft, t *rules.Transaction, done rule
 	}
 	m.reported(s, res.GetRemoved())
 	m.reported(s, res.GetReports())
-	s.provided(d.old, d.st)
+	m.provided(s, d.old, d.st)
 	d.settle()
 	if d.st.node != s.peer.node {
 		m.leave(s)
@@ -314,7 +314,10 @@ func (m *Manager) modified(s *session, d *draft, t *rules.Transaction, done rule
 	}
 	wire := m.keep(s, d, t, a)
 	m.counts.Modified++
-	record := s.record
+	writes := []store.Write{store.PutSession(s.seid, s.record)}
+	if len(a.Usage) > 0 { // told, so not to be counted again: both are stored, or neither
+		writes = append(writes, store.PutUsage(s.seid, s.usage))
+	}
 	m.mu.Unlock()
 	m.store.Apply(func(err error) {
 		if err != nil { // in force, but lost if this process ends
@@ -324,7 +327,7 @@ func (m *Manager) modified(s *session, d *draft, t *rules.Transaction, done rule
 		if done != nil {
 			done(a, wire)
 		}
-	}, store.PutSession(s.seid, record))
+	}, writes...)
 }
 
 // staleJump brings our version above one that another agent, or this one before it was killed,

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"airpath/control/rules"
+	"airpath/control/store"
 	"airpath/control/upfpb"
 )
 
@@ -137,6 +138,35 @@ func (u *unit) Checkpoints(list []*upfpb.Checkpoint) {
 			}
 		}
 		s.setPoints(c)
+		m.usageChanged(s)
+	}
+}
+
+// usageChanged has the session's usage stored soon. Not at once: there is a checkpoint of every
+// active session twice a second. It is for the case that the agent starts anew and the unit is
+// killed before it has told again what did not change.
+func (m *Manager) usageChanged(s *session) {
+	if !s.dirty {
+		s.dirty = true
+		m.dirty = append(m.dirty, s)
+	}
+}
+
+func (m *Manager) storeUsage() {
+	m.mu.Lock()
+	writes := make([]store.Write, 0, len(m.dirty))
+	for _, s := range m.dirty {
+		s.dirty = false
+		if s.record != nil {
+			writes = append(writes, store.PutUsage(s.seid, s.usage))
+		}
+	}
+	m.dirty = m.dirty[:0]
+	m.mu.Unlock()
+	for len(writes) > 0 {
+		n := min(len(writes), 1024) // so that requests are not held up
+		m.store.Apply(nil, writes[:n]...)
+		writes = writes[n:]
 	}
 }
 
@@ -163,11 +193,12 @@ func (m *Manager) reported(s *session, reports []*upfpb.UsageReport) {
 		}
 	}
 	s.setPoints(c)
+	m.usageChanged(s)
 }
 
 // provided forgets what counted against thresholds and quotas that were provided anew, and URRs
 // that are no more.
-func (s *session) provided(old, st *state) {
+func (m *Manager) provided(s *session, old, st *state) {
 	if s.usage == nil {
 		return
 	}
@@ -186,6 +217,7 @@ func (s *session) provided(old, st *state) {
 	}
 	c.Urrs = kept
 	s.setPoints(c)
+	m.usageChanged(s)
 }
 
 func beyond(a, b uint64) uint64 {

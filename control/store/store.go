@@ -26,6 +26,7 @@ var (
 	bucketGone     = []byte("gone")
 	bucketPeers    = []byte("associations")
 	bucketReports  = []byte("reports")
+	bucketUsage    = []byte("usage")
 	keyRecovery    = []byte("recovery")
 )
 
@@ -126,7 +127,7 @@ func openLocked(path string, keep bool) (*bolt.DB, error) {
 // prepare makes the buckets and settles the Recovery Time Stamp.
 func (s *Store) prepare(o Options, boot string, mark mark) error {
 	return s.db.Update(func(tx *bolt.Tx) error {
-		for _, name := range [][]byte{bucketMeta, bucketSessions, bucketGone, bucketPeers, bucketReports} {
+		for _, name := range [][]byte{bucketMeta, bucketSessions, bucketGone, bucketPeers, bucketReports, bucketUsage} {
 			b, err := tx.CreateBucketIfNotExists(name)
 			if err != nil {
 				return err
@@ -190,6 +191,9 @@ func PutGone(seid uint64, last []byte) Write { return Write{bucketGone, seidKey(
 func PutReport(seid, number uint64, report []byte) Write {
 	return Write{bucketReports, binary.BigEndian.AppendUint64(seidKey(seid), number), report}
 }
+
+// PutUsage stores what a session has used so far; nil forgets it.
+func PutUsage(seid uint64, usage []byte) Write { return Write{bucketUsage, seidKey(seid), usage} }
 
 // PutPeer stores what is to be known of a peer; nil forgets it.
 func PutPeer(name string, state []byte) Write { return Write{bucketPeers, []byte(name), state} }
@@ -315,6 +319,11 @@ func (s *Store) Reports(yield func(seid, number uint64, report []byte) error) er
 	return s.each(bucketReports, func(k, v []byte) error {
 		return yield(binary.BigEndian.Uint64(k), binary.BigEndian.Uint64(k[8:]), v)
 	})
+}
+
+// Usages yields what PutUsage stored.
+func (s *Store) Usages(yield func(seid uint64, usage []byte) error) error {
+	return s.each(bucketUsage, func(k, v []byte) error { return yield(binary.BigEndian.Uint64(k), v) })
 }
 
 // Gone yields what PutGone kept.
