@@ -72,7 +72,7 @@ upf_ids_add(struct upf_ids *t, uint64_t id)
 {
 	struct upf_id *e;
 
-	if ((t->nb + 1) * 2 > t->mask && grow(t) < 0)
+	if ((t->nb + 1) * 4ULL > (t->mask + 1ULL) * 3 && grow(t) < 0)
 		return NULL;
 	t->nb++;
 	e = free_entry(t, id);

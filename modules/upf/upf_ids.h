@@ -3,8 +3,8 @@
 #define AIRPATH_UPF_IDS_H
 
 /**
- * Sessions by SEID, as the control thread knows them. Open addressing that grows: 32 octets a
- * session and never more than half full.
+ * Sessions by SEID, as the control thread knows them. Open addressing that grows: 32 octets an
+ * entry, three quarters of which may be taken.
  */
 
 #include <stdbool.h>
