@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include "app/app.h"
+#include "app/show_upf.h"
 #include "app/telemetry_client.h"
 #include "core/plan.h"
 
 struct options {
 	const char *name; /**< of the running deployment */
 	const char *out;  /**< file, NULL: standard output */
+	const char *deployment;
 	bool svg;
 	bool json;
 };
@@ -26,7 +28,12 @@ usage(FILE *f)
 		   "      --svg           as SVG, through Graphviz's 'dot'\n"
 		   "      --out FILE      write there instead of standard output\n"
 		   "  stats               counters of the deployment that runs\n"
-		   "      --json          as JSON\n\n"
+		   "      --json          as JSON\n"
+		   "  upf                 sessions, events and hand-offs of a upf that runs\n"
+		   "  sessions            ids of its sessions\n"
+		   "  session ID          one of them: rules and counters\n"
+		   "  owner UE_IP|TEID    which worker serves it, and its session's handle\n"
+		   "      --deployment FILE  of a file: worker by address or TEID alone\n\n"
 		   "  --name NAME         which deployment, where several run\n");
 	return f == stdout ? 0 : 2;
 }
@@ -189,6 +196,7 @@ app_show(int argc, char **argv)
 		{"json", no_argument, NULL, 'j'},
 		{"out", required_argument, NULL, 'o'},
 		{"name", required_argument, NULL, 'n'},
+		{"deployment", required_argument, NULL, 'f'},
 		{"help", no_argument, NULL, 'h'},
 		{0},
 	};
@@ -196,7 +204,7 @@ app_show(int argc, char **argv)
 	const char *what;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "dsjo:n:h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "dsjo:n:f:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'd':
 			o.svg = false;
@@ -213,6 +221,9 @@ app_show(int argc, char **argv)
 		case 'n':
 			o.name = optarg;
 			break;
+		case 'f':
+			o.deployment = optarg;
+			break;
 		default:
 			return usage(c == 'h' ? stdout : stderr);
 		}
@@ -226,6 +237,15 @@ app_show(int argc, char **argv)
 		return show_graph(&o, optind < argc ? argv[optind] : NULL);
 	if (strcmp(what, "stats") == 0)
 		return show_stats(&o);
+	if (strcmp(what, "upf") == 0)
+		return show_upf(o.name, "/airpath/upf/info", NULL);
+	if (strcmp(what, "sessions") == 0)
+		return show_upf_sessions(o.name);
+	if (strcmp(what, "session") == 0 && optind < argc)
+		return show_upf(o.name, "/airpath/upf/session", argv[optind]);
+	if (strcmp(what, "owner") == 0 && optind < argc)
+		return o.deployment ? show_owner(o.deployment, argv[optind])
+				    : show_upf(o.name, "/airpath/upf/owner", argv[optind]);
 	fprintf(stderr, "airpath show: there is no '%s'\n\n", what);
 	return usage(stderr);
 }

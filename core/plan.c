@@ -309,6 +309,18 @@ plan_roles(struct ap_plan *p, struct ap_error *err)
 	return 0;
 }
 
+static int
+plan_check(struct ap_plan *p, struct ap_error *err)
+{
+	const struct ap_role_type *t;
+
+	for (unsigned k = 0; (t = ap_role_type_at(k)) != NULL; k++)
+		for (unsigned i = 0; t->placed && i < t->count(p->cfg); i++)
+			if (t->placed(p, i, err) < 0)
+				return -EINVAL;
+	return 0;
+}
+
 struct ap_plan *
 ap_plan_make(const struct ap_config *cfg, struct ap_error *err)
 {
@@ -321,7 +333,8 @@ ap_plan_make(const struct ap_config *cfg, struct ap_error *err)
 	}
 	p->cfg = cfg;
 	plan_lcores(p);
-	if (plan_roles(p, err) < 0 || plan_place(p, err) < 0 || plan_cuts(p, err) < 0) {
+	if (plan_roles(p, err) < 0 || plan_place(p, err) < 0 || plan_check(p, err) < 0 ||
+	    plan_cuts(p, err) < 0) {
 		ap_plan_free(p);
 		return NULL;
 	}

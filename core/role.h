@@ -16,6 +16,9 @@ struct ap_role_type {
 	unsigned (*count)(const struct ap_config *cfg);
 	/** Adds the nodes and links of the i-th role of this kind. No EAL. @return 0 or -EINVAL. */
 	int (*plan)(struct ap_plan *p, unsigned i, struct ap_error *err);
+	/** Nodes are on lcores: says what may not be there. No EAL. May be NULL. @return 0 or
+	 * -EINVAL. */
+	int (*placed)(const struct ap_plan *p, unsigned i, struct ap_error *err);
 	/**
 	 * EAL, pools and ports are up: makes the role's object and sets role and arg of its nodes.
 	 * @return the object, or NULL with `err` filled.

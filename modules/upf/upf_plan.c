@@ -150,3 +150,30 @@ upf_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 	plan_steers(&m, 'd', dispatchers);
 	return err->text[0] == '\0' ? 0 : -EINVAL;
 }
+
+/** What works on a worker's sessions has no locks: one lcore has all of it. */
+int
+upf_placed(const struct ap_plan *p, unsigned i, struct ap_error *err)
+{
+	static const char *const nodes[] = {"police",  "charge", "forward",
+					    "control", "out",    "local"};
+	const struct ap_cfg_upf *cfg = &p->cfg->upf[i];
+
+	for (unsigned k = 0; k < cfg->workers; k++) {
+		const struct ap_plan_node *match = upf_plan_node(p, cfg, "match", NULL, 'w', k);
+
+		for (unsigned n = 0; n < RTE_DIM(nodes); n++) {
+			const struct ap_plan_node *one =
+				upf_plan_node(p, cfg, nodes[n], NULL, 'w', k);
+
+			if (one->lcore != match->lcore)
+				return ap_error_set(err,
+						    "%s: place: %s is on lcore %s and %s on %s: a "
+						    "worker's sessions belong to one lcore",
+						    p->cfg->path, match->name,
+						    match->lcore->cfg->name, one->name,
+						    one->lcore->cfg->name);
+		}
+	}
+	return 0;
+}

@@ -191,6 +191,7 @@ static const struct ap_role_type upf = {
 	.kind = "upf",
 	.count = upf_count,
 	.plan = upf_plan,
+	.placed = upf_placed,
 	.build = upf_build,
 	.start = upf_start,
 	.quiesce = upf_quiesce,

@@ -11,6 +11,9 @@
 /** Adds the nodes of the i-th upf. */
 int upf_plan(struct ap_plan *p, unsigned i, struct ap_error *err);
 
+/** Says what may not be on different lcores. @return 0 or -EINVAL. */
+int upf_placed(const struct ap_plan *p, unsigned i, struct ap_error *err);
+
 /** @return how many ports the interfaces have, with their names in the order of upf->ports. */
 unsigned upf_ports(const struct ap_cfg_upf *cfg, const char *ports[UPF_INTERFACES_MAX]);
 

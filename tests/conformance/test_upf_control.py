@@ -11,7 +11,7 @@ from harness import deployment as d
 from harness import netns, telemetry
 from harness import upf_control as control
 from harness.netns import Net
-from harness.program import AIRPATH, Airpath
+from harness.program import AIRPATH, ROOT, Airpath
 from harness.upf_control import Control
 
 
@@ -346,3 +346,34 @@ def test_workers_share_the_buckets(make_unit):
     owner = unit.ask("owner", "10.45.0.200")
     assert owner["worker"] == agent.welcome.bucket_workers[owner["bucket"]]
     unit.airpath.stop()
+
+
+def show(unit, *what):
+    return subprocess.run(
+        [str(AIRPATH), "show", *what, "--name", unit.name], capture_output=True, text=True
+    )
+
+
+def test_people_are_shown_sessions_and_owners(unit):
+    agent = unit.agent()
+    agent.apply(*(agent.pb.Op(set=agent.session(n)) for n in range(1, 301)))
+    assert show(unit, "sessions").stdout.split() == [str(n) for n in range(1, 301)]
+    assert "PDR 1 precedence 100" in show(unit, "session", "300").stdout
+    assert '"sessions":300' in show(unit, "upf").stdout
+    bucket = control.bucket(control.ue_ip(7).packed)
+    assert f'"bucket":{bucket}' in show(unit, "owner", "10.45.0.7").stdout
+    by_file = show(unit, "owner", "10.45.0.7", "--deployment", str(unit.file))
+    assert by_file.stdout == f"bucket {bucket}, worker 0 of 1\n"
+    missing = show(unit, "session", "999")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert "no such session" in missing.stderr
+
+
+def test_a_worker_is_on_one_lcore(tmp_path):
+    file = tmp_path / "split.yaml"
+    text = (ROOT / "deploy" / "upf.yaml").read_text()
+    text = text.replace("lcores:\n", "lcores:\n  - {name: OTHER, cpu: 0}\n")
+    file.write_text(text.replace("place:\n", "place:\n  - {node: upf.out_w0, lcore: OTHER}\n"))
+    check = subprocess.run([str(AIRPATH), "check", str(file)], capture_output=True, text=True)
+    assert check.returncode == 1
+    assert "belong to one lcore" in check.stderr
