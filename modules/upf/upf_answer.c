@@ -329,7 +329,12 @@ error_event(struct upf_control *c, const struct upf_report *r)
 	const uint8_t *peer = r->error.peer;
 	bool v4 = memcmp(peer, mapped, sizeof(mapped)) == 0;
 
-	i.id = r->id;
+	i.id = upf_remotes_find(&c->remotes, c->upf->net, !v4, v4 ? peer + 12 : peer,
+				r->error.teid);
+	if (i.id == 0) {
+		c->stats.strange_errors++;
+		return;
+	}
 	i.teid = r->error.teid;
 	i.peer = (ProtobufCBinaryData){v4 ? 4 : 16, (uint8_t *)(uintptr_t)(v4 ? peer + 12 : peer)};
 	e.error_indication = &i;

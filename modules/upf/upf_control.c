@@ -200,7 +200,8 @@ upf_control_create(struct upf *upf, struct ap_error *err)
 	c->under_way = calloc(upf->nb_workers, sizeof(*c->under_way));
 	c->compiler = compiler_make(c);
 	if (c->epoll < 0 || c->under_way == NULL || c->compiler == NULL ||
-	    upf_ids_init(&c->ids) < 0 || upf_events_init(&c->events) < 0 ||
+	    upf_ids_init(&c->ids) < 0 || upf_remotes_init(&c->remotes) < 0 ||
+	    upf_events_init(&c->events) < 0 ||
 	    getrandom(&c->instance, sizeof(c->instance), 0) != sizeof(c->instance)) {
 		ap_error_set(err, "upf %s: out of memory", upf->cfg->name);
 	} else if (upf_socket_listen(c, err) == 0) {
@@ -284,6 +285,7 @@ upf_control_destroy(struct upf_control *c)
 		close(c->epoll);
 	upf_events_fini(&c->events);
 	upf_ids_fini(&c->ids);
+	upf_remotes_fini(&c->remotes);
 	upf_arena_fini(&c->arena);
 	pthread_mutex_destroy(&c->lock);
 	free(c->under_way);

@@ -25,6 +25,7 @@ struct upf_control_stats {
 	uint64_t connections, requests, bad_messages;
 	uint64_t sets, deletes, queries, failed;
 	uint64_t events, events_lost, checkpoints;
+	uint64_t strange_errors; /**< Error Indications about tunnels no session sends to */
 	uint32_t sessions, peers;
 	uint32_t events_kept; /**< not acknowledged */
 	bool connected;

@@ -15,6 +15,7 @@
 #include "modules/upf/upf_events.h"
 #include "modules/upf/upf_ids.h"
 #include "modules/upf/upf_msg.h"
+#include "modules/upf/upf_remote.h"
 
 #define UPF_MESSAGE_MAX 196608
 #define UPF_UNDER_WAY_MAX 512 /**< messages at one worker: less than its rings hold */
@@ -61,6 +62,7 @@ struct upf_control {
 	bool greeted, configured; /**< Hello and Config of this connection were taken */
 	struct upf_compiler *compiler;
 	struct upf_ids ids;
+	struct upf_remotes remotes;
 	struct upf_events events;
 	struct upf_arena arena;
 	struct upf_request *first, *last; /**< in the order they came */

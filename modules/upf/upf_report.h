@@ -19,7 +19,7 @@ enum upf_report_kind {
 	UPF_REPORT_CHECKPOINT, /**< `usage`: a URR's counters up to now */
 	UPF_REPORT_DOWNLINK,   /**< `downlink` */
 	UPF_REPORT_INACTIVITY, /**< of the session: nothing more to say */
-	UPF_REPORT_ERROR,      /**< `error`: an Error Indication came for one of its FARs */
+	UPF_REPORT_ERROR,      /**< `error`: an Error Indication came; id is 0: see upf_remote.h */
 	UPF_REPORT_PATH,       /**< `path`: a GTP-U path failed or came back; id is 0 */
 };
 

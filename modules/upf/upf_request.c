@@ -346,6 +346,7 @@ set_done(struct upf_control *c, struct upf_msg *m, struct upf_id *e)
 	e->version = m->rules->version;
 	e->rules = m->rules;
 	upf_rules_installed(m->applied.spent);
+	upf_remotes_replace(&c->remotes, c->upf->net, m->id, m->applied.old, e->rules);
 	if (m->applied.old) {
 		upf_index_remove(c->upf->index, m->applied.old, e->rules);
 		upf_rules_free(c->compiler, m->applied.old);
@@ -367,6 +368,7 @@ upf_request_done(struct upf_control *c, struct upf_msg *m)
 	if (m->kind == UPF_MSG_SET) {
 		set_done(c, m, e);
 	} else if (m->kind == UPF_MSG_DELETE && m->status == UPF_STATUS_OK) {
+		upf_remotes_replace(&c->remotes, c->upf->net, m->id, m->applied.old, NULL);
 		upf_index_remove(c->upf->index, m->applied.old, NULL);
 		upf_rules_free(c->compiler, m->applied.old);
 		upf_ids_del(&c->ids, e);
