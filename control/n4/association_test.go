@@ -294,7 +294,7 @@ func TestWeAssociate(t *testing.T) {
 // Reports go to the CP F-SEID's address, again until answered, and to each peer about paths.
 func TestReports(t *testing.T) {
 	f := newFake()
-	s := start(t, f, nil)
+	s := start(t, f, func(c *Config) { c.T1 = 300 * time.Millisecond })
 	c := newSMF(t, s, "127.0.0.4:0")
 	c.associate(1000)
 	up := c.establish(0x99)

@@ -17,12 +17,15 @@ import (
 
 	"airpath/control/pfcp"
 	"airpath/control/rules"
+	"airpath/control/testns"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/wmnsk/go-pfcp/ie"
 	"github.com/wmnsk/go-pfcp/message"
 )
+
+func TestMain(m *testing.M) { testns.Main(m) }
 
 // fakeSessions is a session manager without a data plane: it remembers what it was told.
 type fakeSessions struct {
@@ -173,7 +176,7 @@ const smfPort = 18806
 
 var ports = make(chan uint16, 1)
 
-func init() { ports <- 20000 + uint16(os.Getpid()%20000) }
+func init() { ports <- 20000 }
 
 // start runs a server on 127.0.7.1 and what else is asked for; peers are those of 127.0.0.0/8.
 func start(t *testing.T, f *fakeSessions, change func(*Config)) *Server {

@@ -20,7 +20,10 @@ import (
 	"airpath/control/config"
 	"airpath/control/dataplane/dptest"
 	"airpath/control/local"
+	"airpath/control/testns"
 )
+
+func TestMain(m *testing.M) { testns.Main(m) }
 
 // agent runs the whole of airpath-n4 beside a forwarding unit that forwards nothing.
 type agent struct {
