@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include <rte_byteorder.h>
+#include <rte_prefetch.h>
 
 #include "modules/upf/upf_owner.h"
 
@@ -118,6 +119,21 @@ upf_index_pooled(const struct upf_index_head *h, unsigned interface, uint64_t ke
 			return __atomic_load_n(&p->handles[key & ~p->mask], __ATOMIC_RELAXED);
 	}
 	return 0;
+}
+
+/** Fetches what upf_index_pooled() reads for the key. */
+static inline void
+upf_index_prefetch(const struct upf_index *ix, unsigned interface, uint64_t key, bool ip6)
+{
+	const struct upf_index_head *h = upf_index_head(ix);
+	unsigned nb = __atomic_load_n(&h->nb_pools, __ATOMIC_ACQUIRE);
+
+	for (unsigned i = 0; i < nb; i++) {
+		const struct upf_pool_table *p = &h->pools[i];
+
+		if ((key & p->mask) == p->base && p->interface == interface && p->ip6 == ip6)
+			rte_prefetch0(&p->handles[key & ~p->mask]);
+	}
 }
 
 /**

@@ -14,6 +14,7 @@
 
 #include <rte_prefetch.h>
 
+#include "codec/be.h"
 #include "core/clock.h"
 #include "modules/upf/upf.h"
 #include "modules/upf/upf_index.h"
@@ -65,6 +66,24 @@ handle_of(const struct visit *v, const struct upf_arrival *a, const uint8_t *ip)
 		return upf_index_ip6(v->upf->index, a->interface, ip + IP6_DST);
 	memcpy(&ip4, ip + IP4_DST, sizeof(ip4));
 	return upf_index_ip4(v->upf->index, a->interface, ip4);
+}
+
+/** Fetches the index's entry of a packet whose handle is not known. */
+static inline void
+prefetch_index(const struct visit *v, struct rte_mbuf *m)
+{
+	const struct upf_arrival *a = upf_arrival(m);
+	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint64_t prefix;
+
+	if (a->rx & UPF_RX_TUNNEL || a->teid != 0 || !ip_is_whole(m, a->rx))
+		return;
+	if (a->rx & UPF_RX_INNER6) {
+		memcpy(&prefix, ip + IP6_DST, sizeof(prefix));
+		upf_index_prefetch(v->upf->index, a->interface, rte_be_to_cpu_64(prefix), true);
+	} else {
+		upf_index_prefetch(v->upf->index, a->interface, be32_get(ip + IP4_DST), false);
+	}
 }
 
 /** Slot that a packet's TEID or destination leads to, to be checked, or NULL. */
@@ -221,6 +240,8 @@ match(struct visit *v, struct rte_mbuf **pkts, uint16_t nb, struct rte_mbuf **to
 	struct upf_session *slots[CHUNK];
 	uint16_t kept = 0;
 
+	for (uint16_t i = 0; i < nb; i++)
+		prefetch_index(v, pkts[i]);
 	for (uint16_t i = 0; i < nb; i++) {
 		slots[i] = slot_of(v, pkts[i]);
 		rte_prefetch0(slots[i]);

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include <rte_branch_prediction.h>
+#include <rte_prefetch.h>
 
 #include "core/wheel.h"
 #include "modules/upf/upf_report.h"
@@ -250,6 +251,8 @@ upf_urr_dirty(struct upf_charger *c, struct upf_session *s, uint32_t now_ms)
 {
 	if (unlikely(c->dirty_tail - c->dirty_head > c->dirty_mask))
 		return; /* its next packet tries again */
+	/* The list is longer than caches are large. */
+	rte_prefetch0_write(&c->dirty[(c->dirty_tail + 16) & c->dirty_mask]);
 	s->flags |= UPF_SESSION_DIRTY;
 	c->dirty[c->dirty_tail++ & c->dirty_mask] = (uint64_t)now_ms << 48 | (uint64_t)(uintptr_t)s;
 }
