@@ -289,6 +289,12 @@ func TestWeAssociate(t *testing.T) {
 	if err := s.AskRelease("nobody", nil); err == nil {
 		t.Error("asked nobody")
 	}
+	// It began anew: we set the association up again.
+	c.send(marshal(message.NewHeartbeatRequest(c.seq, ie.NewRecoveryTimeStamp(time.Unix(2000, 0)), nil)))
+	eventually(t, "not set up again", func() bool {
+		h, _, _ := pfcp.ParseHeader(c.receive(time.Second))
+		return h.Type == pfcp.AssociationSetupRequest
+	})
 }
 
 // Reports go to the CP F-SEID's address, again until answered, and to each peer about paths.

@@ -69,7 +69,8 @@ func (s *Server) beat(a *association) {
 // stamp compares a Recovery Time Stamp with the one known. A later one: the peer began anew and
 // lost its sessions, TS 23.527 §4.2; an earlier one came late.
 func (s *Server) stamp(a *association, recovery time.Time) {
-	if s.cfg.peer(a.to.Addr()).IgnoreRecovery {
+	peer := s.cfg.peer(a.to.Addr())
+	if peer.IgnoreRecovery {
 		return
 	}
 	s.mu.Lock()
@@ -81,5 +82,10 @@ func (s *Server) stamp(a *association, recovery time.Time) {
 	s.mu.Unlock()
 	s.metrics.peerRestarts.Inc()
 	s.log.Warn("peer restarted", "node", a.node, "peer", a.to, "recovery", recovery.UTC())
+	if peer.Associate { // the peer lost the association, too: it is set up anew
+		s.remove(a.node)
+		s.deleteSessions(a.node, "peer restarted", func() { s.sessions.KeepAssociation(a.node, nil, nil) })
+		return
+	}
 	s.deleteSessions(a.node, "peer restarted", func() { s.keep(a, nil) })
 }
