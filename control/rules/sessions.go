@@ -10,14 +10,15 @@ import (
 type Transaction struct {
 	Peer     netip.AddrPort // where the request came from and the answer goes to
 	Sequence uint32
-	// Encode writes the response. It is called once, on a goroutine of the manager with locks
-	// held: it only encodes. The store keeps the octets with the session, so that a request
+	// Encode writes the response. It is called once (again where the store fails and the answer
+	// with it), with locks of the manager held: it only encodes. The store keeps the octets with the session, so that a request
 	// retransmitted after a restart of the agent gets the same ones.
 	Encode func(*Answer) []byte
 }
 
-// Done takes the answer, once, on a goroutine of the manager: after the workers acknowledged and
-// the store committed. wire is what Transaction.Encode made. It must not block.
+// Done takes the answer, once, on a goroutine of the manager or, when a request is refused at
+// once, the caller's: after the workers acknowledged and the store committed. wire is what
+// Transaction.Encode made. It must not block.
 type Done func(answer *Answer, wire []byte)
 
 // Sessions is what the N4 side calls. Every method may be called from any goroutine; requests of

@@ -51,7 +51,7 @@ func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res
 	if err != nil || res.GetStatus() != upfpb.Status_OK {
 		reports = m.lastKnown(s, st)
 	}
-	a := &rules.Answer{Cause: rules.CauseAccepted, CPSEID: s.cpSEID, Usage: m.number(st, reports)}
+	a := &rules.Answer{Cause: rules.CauseAccepted, CPSEID: s.cpSEID, Usage: append(m.unsent(s.seid), m.number(st, reports)...)}
 	var last []byte
 	if t.Encode != nil {
 		l := lastAnswer{peer: t.Peer, sequence: t.Sequence, wire: t.Encode(a)}
@@ -67,7 +67,7 @@ func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res
 	if last != nil {
 		writes = append(writes, store.PutGone(s.seid, last))
 	}
-	for n := range m.pending[s.seid] {
+	for n := range m.pending[s.seid] { // what was sent is on its way, or answered by nobody
 		writes = append(writes, store.PutReport(s.seid, n, nil))
 	}
 	delete(m.pending, s.seid)
@@ -127,8 +127,12 @@ type goneSession struct {
 	at   time.Time
 }
 
-// goneFor is longer than any CP function sends a request again: N1 times T1.
-const goneFor = 2 * time.Minute
+// goneFor is longer than a CP function commonly sends a request again, N1 times T1. goneMax bounds
+// what a storm of deletions leaves behind.
+const (
+	goneFor = 30 * time.Second
+	goneMax = 1 << 16
+)
 
 func encodeGone(l *lastAnswer, at time.Time) []byte {
 	c := coder{}
@@ -159,7 +163,7 @@ func (m *Manager) forgetGone() {
 	limit := m.now().Add(-goneFor)
 	var writes []store.Write
 	n := 0
-	for n < len(m.gone) && m.gone[n].at.Before(limit) {
+	for n < len(m.gone) && (len(m.gone)-n > goneMax || m.gone[n].at.Before(limit)) {
 		writes = append(writes, store.PutGone(m.gone[n].seid, nil))
 		n++
 	}

@@ -62,8 +62,7 @@ type draft struct {
 
 // asked is what a PDR left to the UP function.
 type asked struct {
-	fteid, ip4, ip6 bool
-	ueip            bool
+	fteid, ueip bool
 }
 
 type chosen struct {

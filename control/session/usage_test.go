@@ -205,3 +205,25 @@ func TestAnswersToReports(t *testing.T) {
 	r.until("a session the SMF does not know is gone", func() bool { _, ok := r.m.CPSEID(seid); return !ok })
 	r.until("in the unit, too", func() bool { ids := r.unit.IDs(); return len(ids) == 1 && ids[0] == other })
 }
+
+// TestUnsentReportsGoWithTheSession: a report that was stored but not sent is in the answer to
+// the deletion.
+func TestUnsentReportsGoWithTheSession(t *testing.T) {
+	r := newRig(t)
+	r.reporter.answering(func(*rules.SessionReport) *rules.ReportAnswer { return nil })
+	seid := r.accepted(r.establish(plain(7, "10.45.0.3"))).UPSEID
+	r.unit.Count(seid, 1, 10, 20)
+	_ = r.unit.Report(seid, 1, upfpb.Trigger_VOLTH)
+	r.nextReport()
+	r.stop()
+	r.start() // it is sent again in a second
+	r.unit.Count(seid, 1, 1, 0)
+	u := r.accepted(r.delete(seid)).Usage
+	if len(u) != 2 {
+		t.Fatalf("%+v", u)
+	}
+	oneUsage(t, u[:1], 0, 30, rules.UsageVOLTH)
+	oneUsage(t, u[1:], 1, 1, rules.UsageTERMR)
+	_ = r.store.Flush()
+	_ = r.store.Reports(func(uint64, uint64, []byte) error { t.Error("report left"); return nil })
+}

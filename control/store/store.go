@@ -18,6 +18,7 @@ import (
 	"time"
 
 	bolt "go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 )
 
 var (
@@ -54,17 +55,6 @@ type Store struct {
 	done    chan struct{}
 
 	commits, writes uint64 // by the committer alone, read under mu
-}
-
-// Write is one change; those of one Apply are committed together.
-type Write struct {
-	bucket, key, value []byte // value nil: delete
-}
-
-type write struct {
-	Write
-	last bool // of its Apply
-	done func(error)
 }
 
 // ErrClosed is what a write gets after Close.
@@ -115,7 +105,7 @@ func openLocked(path string, keep bool) (*bolt.DB, error) {
 		Timeout: time.Second, NoSync: true, NoGrowSync: true, NoFreelistSync: true,
 		FreelistType: bolt.FreelistMapType, InitialMmapSize: 64 << 20,
 	})
-	if errors.Is(err, bolt.ErrTimeout) {
+	if errors.Is(err, bolterrors.ErrTimeout) {
 		err = errors.New("in use by another agent")
 	}
 	if err != nil {
@@ -176,31 +166,6 @@ func (s *Store) Statistics() (commits, writes uint64) {
 	return s.commits, s.writes
 }
 
-func seidKey(seid uint64) []byte { return binary.BigEndian.AppendUint64(nil, seid) }
-
-// PutSession stores a session's record, nil removes it. What is given to a Write must not change
-// any more.
-func PutSession(seid uint64, record []byte) Write {
-	return Write{bucketSessions, seidKey(seid), record}
-}
-
-// PutGone keeps something of a session that was deleted; nil forgets it.
-func PutGone(seid uint64, last []byte) Write { return Write{bucketGone, seidKey(seid), last} }
-
-// PutReport keeps a report under a number until it is delivered; nil forgets it.
-func PutReport(seid, number uint64, report []byte) Write {
-	return Write{bucketReports, binary.BigEndian.AppendUint64(seidKey(seid), number), report}
-}
-
-// PutUsage stores what a session has used so far; nil forgets it.
-func PutUsage(seid uint64, usage []byte) Write { return Write{bucketUsage, seidKey(seid), usage} }
-
-// PutPeer stores what is to be known of a peer; nil forgets it.
-func PutPeer(name string, state []byte) Write { return Write{bucketPeers, []byte(name), state} }
-
-// PutMeta stores a value under a name of the caller's.
-func PutMeta(name string, value []byte) Write { return Write{bucketMeta, []byte("x-" + name), value} }
-
 // Apply asks for changes to be committed together. done (may be nil) is called on the committer's
 // goroutine, in the order of the calls.
 func (s *Store) Apply(done func(error), changes ...Write) {
@@ -221,16 +186,6 @@ func (s *Store) Apply(done func(error), changes ...Write) {
 	}
 	s.mu.Unlock()
 	s.wake()
-}
-
-// Meta is what PutMeta stored; nil: nothing.
-func (s *Store) Meta(name string) []byte {
-	var v []byte
-	_ = s.db.View(func(tx *bolt.Tx) error {
-		v = append(v, tx.Bucket(bucketMeta).Get([]byte("x-"+name))...)
-		return nil
-	})
-	return v
 }
 
 // Flush returns after everything asked for before is committed.
@@ -306,38 +261,6 @@ func (s *Store) commit(batch []write) error {
 	s.writes += uint64(len(batch))
 	s.mu.Unlock()
 	return err
-}
-
-// Sessions yields every record by rising SEID. Octets, here and below, are valid only during the
-// call.
-func (s *Store) Sessions(yield func(seid uint64, record []byte) error) error {
-	return s.each(bucketSessions, func(k, v []byte) error { return yield(binary.BigEndian.Uint64(k), v) })
-}
-
-// Reports yields what PutReport kept, by rising SEID and number.
-func (s *Store) Reports(yield func(seid, number uint64, report []byte) error) error {
-	return s.each(bucketReports, func(k, v []byte) error {
-		return yield(binary.BigEndian.Uint64(k), binary.BigEndian.Uint64(k[8:]), v)
-	})
-}
-
-// Usages yields what PutUsage stored.
-func (s *Store) Usages(yield func(seid uint64, usage []byte) error) error {
-	return s.each(bucketUsage, func(k, v []byte) error { return yield(binary.BigEndian.Uint64(k), v) })
-}
-
-// Gone yields what PutGone kept.
-func (s *Store) Gone(yield func(seid uint64, last []byte) error) error {
-	return s.each(bucketGone, func(k, v []byte) error { return yield(binary.BigEndian.Uint64(k), v) })
-}
-
-// Peers yields what PutPeer stored.
-func (s *Store) Peers(yield func(name string, state []byte) error) error {
-	return s.each(bucketPeers, func(k, v []byte) error { return yield(string(k), v) })
-}
-
-func (s *Store) each(bucket []byte, yield func(k, v []byte) error) error {
-	return s.db.View(func(tx *bolt.Tx) error { return tx.Bucket(bucket).ForEach(yield) })
 }
 
 // lockFile opens the file as bbolt locks it.

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package session
+
+import (
+	"fmt"
+	"net/netip"
+
+	"airpath/control/owner"
+	"airpath/control/rules"
+)
+
+// load brings back what the store has: sessions, their TEIDs and addresses.
+func (m *Manager) load() error {
+	m.nextSEID = readUint64(m.store.Meta("seid"))
+	if m.nextSEID == 0 {
+		// SEIDs of before a loss of all sessions do not come again.
+		m.nextSEID = uint64(uint32(m.store.RecoveryTimeStamp().Unix()))<<32 | 1
+	}
+	m.lastSEID = m.nextSEID
+	now := m.nowMs()
+	err := m.store.Sessions(func(seid uint64, record []byte) error {
+		st, err := decode(record)
+		if err != nil {
+			return fmt.Errorf("session %x: %w", seid, err)
+		}
+		m.adopt(st, append([]byte(nil), record...), now)
+		return nil
+	})
+	if err == nil {
+		err = m.store.Usages(func(seid uint64, usage []byte) error {
+			if s := m.sessions[seid]; s != nil {
+				s.usage = append([]byte(nil), usage...)
+			}
+			return nil
+		})
+	}
+	if err == nil {
+		err = m.loadReports()
+	}
+	if err == nil {
+		err = m.loadGone()
+	}
+	return err
+}
+
+func (m *Manager) adopt(st *state, record []byte, now int64) {
+	u := m.unitNamed(st.unit)
+	if u == nil { // configured no more: another one takes the session
+		u = m.units[0]
+		m.log.Warn("session moves: its forwarding unit is not configured any more", "seid", st.seid, "unit", st.unit, "to", u.name)
+	}
+	s := &session{seid: st.seid, cpSEID: st.cp.SEID, record: record, unit: u, version: st.version, handle: st.handle}
+	for _, t := range append([]uint32{st.handle}, st.teids()...) {
+		switch {
+		case containsTEID(st.foreign, t):
+			u.foreign[t] = true
+		case u.teids.State(t) != owner.Live:
+			if err := u.teids.Claim(t, now); err != nil {
+				m.log.Error("stored session has a TEID that cannot be", "seid", st.seid, "teid", t, "error", err)
+			}
+		}
+	}
+	for _, p := range []netip.Prefix{st.prefix4(), st.prefix6()} {
+		if p.IsValid() {
+			if err := m.pools.claim(st.ni, p); err != nil {
+				m.log.Error("stored session has an address that cannot be", "seid", st.seid, "address", p, "error", err)
+			}
+		}
+	}
+	m.sessions[st.seid] = s
+	m.enter(s, st.node)
+}
+
+func containsTEID(list []uint32, t uint32) bool {
+	for _, x := range list {
+		if x == t {
+			return true
+		}
+	}
+	return false
+}
+
+// enter counts a session to its CP function.
+func (m *Manager) enter(s *session, node rules.NodeID) {
+	p := m.peers[node]
+	if p == nil {
+		p = &peer{node: node}
+		m.peers[node] = p
+	}
+	p.sessions++
+	s.peer = p
+}
+
+func (m *Manager) leave(s *session) {
+	if s.peer.sessions--; s.peer.sessions == 0 {
+		delete(m.peers, s.peer.node)
+	}
+}

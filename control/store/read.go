@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+package store
+
+import (
+	"encoding/binary"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// Meta is what PutMeta stored; nil: nothing.
+func (s *Store) Meta(name string) []byte {
+	var v []byte
+	_ = s.db.View(func(tx *bolt.Tx) error {
+		v = append(v, tx.Bucket(bucketMeta).Get([]byte("x-"+name))...)
+		return nil
+	})
+	return v
+}
+
+// Sessions yields every record by rising SEID. Octets, here and below, are valid only during the
+// call.
+func (s *Store) Sessions(yield func(seid uint64, record []byte) error) error {
+	return s.each(bucketSessions, func(k, v []byte) error { return yield(binary.BigEndian.Uint64(k), v) })
+}
+
+// Reports yields what PutReport kept, by rising SEID and number.
+func (s *Store) Reports(yield func(seid, number uint64, report []byte) error) error {
+	return s.each(bucketReports, func(k, v []byte) error {
+		return yield(binary.BigEndian.Uint64(k), binary.BigEndian.Uint64(k[8:]), v)
+	})
+}
+
+// Usages yields what PutUsage stored.
+func (s *Store) Usages(yield func(seid uint64, usage []byte) error) error {
+	return s.each(bucketUsage, func(k, v []byte) error { return yield(binary.BigEndian.Uint64(k), v) })
+}
+
+// Gone yields what PutGone kept.
+func (s *Store) Gone(yield func(seid uint64, last []byte) error) error {
+	return s.each(bucketGone, func(k, v []byte) error { return yield(binary.BigEndian.Uint64(k), v) })
+}
+
+// Peers yields what PutPeer stored.
+func (s *Store) Peers(yield func(name string, state []byte) error) error {
+	return s.each(bucketPeers, func(k, v []byte) error { return yield(string(k), v) })
+}
+
+func (s *Store) each(bucket []byte, yield func(k, v []byte) error) error {
+	return s.db.View(func(tx *bolt.Tx) error { return tx.Bucket(bucket).ForEach(yield) })
+}
