@@ -7,7 +7,7 @@
  * (TS 38.415 §5.5.2), from a peer's template.
  *
  * The DSCP of an outer header is the peer's marking or, where there is none, the inner packet's
- * (TS 29.244 §5.10); its ECN field is 0, which RFC 6040 §4.1 calls compatibility mode: nobody has
+ * (TS 29.244 §8.2.12); its ECN field is 0, which RFC 6040 §4.1 calls compatibility mode: nobody has
  * to carry congestion marks over at the far end. UDP has no checksum: over IPv4 that is usual,
  * over IPv6 RFC 6935 allows it for tunnels, and payloads have checksums of their own. The UDP
  * source port is the template's.

@@ -3,7 +3,7 @@
 #define AIRPATH_UPF_FAR_H
 
 /**
- * Forwarding action rules, TS 29.244 §5.2.1, as compiled: what upf_lane_take_far() puts into a
+ * Forwarding action rules, TS 29.244 §5.2.3, as compiled: what upf_lane_take_far() puts into a
  * lane, and what lanes with UPF_LANE_MORE look up. Control thread: rw before a worker has them.
  */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * upf_forward: FARs, TS 29.244 §5.2.1: forwards, with an outer header or without, drops, buffers,
+ * upf_forward: FARs, TS 29.244 §5.2.3: forwards, with an outer header or without, drops, buffers,
  * tells the CP function, duplicates. Packets that waited go out from expire(), which the buffer
  * wakes when rules let them.
  */

@@ -2,7 +2,7 @@
 #ifndef AIRPATH_UPF_MARK_H
 #define AIRPATH_UPF_MARK_H
 
-/** Transport Level Marking of packets without an outer header, TS 29.244 §5.10. Worker. */
+/** Transport Level Marking of packets without an outer header, TS 29.244 §8.2.12. Worker. */
 
 #include <stdbool.h>
 #include <stdint.h>

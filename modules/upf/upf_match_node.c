@@ -5,7 +5,7 @@
  * knows whether its sender is told.
  *
  * Uplink packets whose source is not the UE's are dropped (TS 23.501 §5.8.2.4), and those of a QFI
- * that the session does not have (TS 29.244 §5.4.4).
+ * that the session does not have (TS 29.244 §8.2.89).
  *
  * Passes over the vector, so that each cache line of a session is fetched while others are
  * worked on: index of addresses, line 0, lane.

@@ -59,7 +59,7 @@ report(const struct upf_charger *c, struct upf_urr *u, uint64_t now_ns,
 	return n;
 }
 
-/* A report of a URR brings those of the URRs that name it as linked (§5.2.2.4). */
+/* A report of a URR brings those of the URRs that name it as linked (§5.2.2.2). */
 static void
 bring_linked(struct upf_accounts *a)
 {
