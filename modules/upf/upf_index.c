@@ -280,6 +280,16 @@ upf_index_foreign(const struct upf_index *ix, uint32_t teid)
 	return upf_keys_get(ix->keys, &key);
 }
 
+void
+upf_index_prefetch_hashed(const struct upf_index *ix, unsigned interface, uint64_t key, bool ip6)
+{
+	struct upf_key k = {.high = key,
+			    .meta = ip6 ? upf_key_meta(UPF_KEY_IP6, 64, interface)
+					: upf_key_meta(UPF_KEY_IP4, 32, interface)};
+
+	upf_keys_prefetch(ix->keys, &k);
+}
+
 uint32_t
 upf_index_ip4_hashed(const struct upf_index *ix, unsigned interface, uint32_t ip4)
 {

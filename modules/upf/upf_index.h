@@ -121,7 +121,14 @@ upf_index_pooled(const struct upf_index_head *h, unsigned interface, uint64_t ke
 	return 0;
 }
 
-/** Fetches what upf_index_pooled() reads for the key. */
+/** upf_index_prefetch() outside pools. */
+void upf_index_prefetch_hashed(const struct upf_index *ix, unsigned interface, uint64_t key,
+			       bool ip6);
+
+/**
+ * Fetches what the lookup of a UE's address reads first, for a pass over a vector before the one
+ * that looks up. `key` is the IPv4 address or /64 in host order.
+ */
 static inline void
 upf_index_prefetch(const struct upf_index *ix, unsigned interface, uint64_t key, bool ip6)
 {
@@ -131,9 +138,13 @@ upf_index_prefetch(const struct upf_index *ix, unsigned interface, uint64_t key,
 	for (unsigned i = 0; i < nb; i++) {
 		const struct upf_pool_table *p = &h->pools[i];
 
-		if ((key & p->mask) == p->base && p->interface == interface && p->ip6 == ip6)
+		if ((key & p->mask) == p->base && p->interface == interface && p->ip6 == ip6) {
 			rte_prefetch0(&p->handles[key & ~p->mask]);
+			return;
+		}
 	}
+	if (__atomic_load_n(&h->nb_hashed, __ATOMIC_RELAXED) != 0)
+		upf_index_prefetch_hashed(ix, interface, key, ip6);
 }
 
 /**

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <rte_malloc.h>
+#include <rte_prefetch.h>
 
 #include "modules/upf/upf_keys.h"
 
@@ -129,6 +130,14 @@ upf_keys_get(const struct upf_keys *k, const struct upf_key *key)
 		if (is_key(e, key)) /* still */
 			return handle;
 	}
+}
+
+void
+upf_keys_prefetch(const struct upf_keys *k, const struct upf_key *key)
+{
+	const struct table *t = __atomic_load_n(&k->now, __ATOMIC_ACQUIRE);
+
+	rte_prefetch0(&t->entries[hash(key) >> (64 - t->bits)]);
 }
 
 static void

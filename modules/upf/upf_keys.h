@@ -47,6 +47,9 @@ int upf_keys_put(struct upf_keys *k, const struct upf_key *key, uint32_t handle)
 /** @return whether it was there. */
 bool upf_keys_delete(struct upf_keys *k, const struct upf_key *key);
 
+/** Fetches the line that upf_keys_get() begins with. */
+void upf_keys_prefetch(const struct upf_keys *k, const struct upf_key *key);
+
 /** @return handle, 0: none. Any thread. */
 uint32_t upf_keys_get(const struct upf_keys *k, const struct upf_key *key);
 

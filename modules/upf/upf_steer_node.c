@@ -12,6 +12,7 @@
 
 #include <rte_prefetch.h>
 
+#include "codec/be.h"
 #include "modules/upf/upf.h"
 #include "modules/upf/upf_index.h"
 #include "modules/upf/upf_meta.h"
@@ -65,6 +66,27 @@ owner(const struct upf *upf, struct rte_mbuf *m)
 	return upf->owners.worker[handle ? upf_teid_bucket(handle) : bucket_of(a, ip)];
 }
 
+/** The index's entries of all packets are fetched at once. */
+static void
+prefetch_index(const struct upf *upf, struct rte_mbuf **pkts, uint16_t nb)
+{
+	for (uint16_t i = 0; i < nb; i++) {
+		const struct upf_arrival *a;
+		const uint8_t *ip;
+
+		if (i + AHEAD < nb)
+			rte_prefetch0(pkts[i + AHEAD]);
+		a = upf_arrival(pkts[i]);
+		ip = rte_pktmbuf_mtod(pkts[i], const uint8_t *);
+		if (a->rx & UPF_RX_TUNNEL)
+			continue;
+		if (a->rx & UPF_RX_INNER6)
+			upf_index_prefetch(upf->index, a->interface, be64_get(ip + IP6_DST), true);
+		else
+			upf_index_prefetch(upf->index, a->interface, be32_get(ip + IP4_DST), false);
+	}
+}
+
 /** Packets of one owner move together, in their order. */
 static void
 scatter(struct ap_node *n, const struct upf *upf, struct rte_mbuf **pkts, const uint8_t *owners,
@@ -106,9 +128,8 @@ upf_steer_process(struct rte_graph *graph, struct rte_node *node, void **objs, u
 	for (uint16_t from = 0; from < nb; from = (uint16_t)(from + CHUNK)) {
 		uint16_t take = RTE_MIN((uint16_t)(nb - from), (uint16_t)CHUNK);
 
+		prefetch_index(upf, &pkts[from], take);
 		for (uint16_t i = 0; i < take; i++) {
-			if (i + AHEAD < take)
-				rte_prefetch0(pkts[from + i + AHEAD]);
 			owners[i] = owner(upf, pkts[from + i]);
 			differ |= owners[i] ^ owners[0];
 		}

@@ -23,7 +23,7 @@
 #define UE 0x0A000001U
 #define VECTOR 64
 #define LOOKUPS (VECTOR * 16384)
-#define RUNS 7
+#define RUNS 21
 #define CLASSIFIED 20000
 
 static struct test_unit u;
@@ -85,6 +85,9 @@ by_address(unsigned at)
 {
 	struct upf_session *s[VECTOR];
 
+	for (unsigned i = 0; i < VECTOR; i++)
+		upf_index_prefetch(u.index, TEST_CORE_INTERFACE,
+				   rte_be_to_cpu_32(addresses[at + i]), false);
 	for (unsigned i = 0; i < VECTOR; i++) {
 		s[i] = upf_slot(u.tables,
 				upf_index_ip4(u.index, TEST_CORE_INTERFACE, addresses[at + i]));
