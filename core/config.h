@@ -316,7 +316,8 @@ struct ap_cfg_upf {
 	enum ap_cfg_steering steering;
 	uint32_t dispatchers;    /**< with steering software, default 1 */
 	uint32_t sessions;       /**< most at once, default 1048576 */
-	uint32_t burst_bytes;    /**< of an MBR without one, 0: what 100 ms of the rate are */
+	uint32_t burst_bytes;    /**< least burst of an MBR without one, default 16384; 20 ms of the
+				    rate where that is more */
 	uint32_t buffer_packets; /**< buffered for UEs that are paged, by all workers together,
 				    default 16384 */
 	uint32_t buffer_session_packets; /**< ... for one session without a BAR's count, default 64

@@ -34,7 +34,7 @@ struct upf_peer_key {
 	uint8_t tos_mask;  /**< 0: none: the inner packet's */
 	bool gtpu;         /**< GTP-U/UDP/IP; else UDP/IP */
 	uint8_t zero;      /**< keys compare whole */
-};
+} __rte_aligned(8);
 _Static_assert(sizeof(struct upf_peer_key) == 24, "no padding");
 
 /**
