@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"syscall"
 	"time"
 
 	"airpath/control/pfcp"
@@ -267,8 +268,15 @@ func (r *run) send(i int) error {
 	b := slices.Clone(r.write(i, sequence))
 	now := time.Now()
 	r.underway[sequence] = &flight{session: i, first: now, tries: 1, octets: b}
-	_, err := r.conn.Write(b)
-	return err
+	return r.put(b)
+}
+
+// put sends octets. Where nobody listens, as when the agent starts anew, they are lost.
+func (c *client) put(b []byte) error {
+	if _, err := c.conn.Write(b); err != nil && !errors.Is(err, syscall.ECONNREFUSED) {
+		return err
+	}
+	return nil
 }
 
 // receive takes one response, answers heartbeats, or sends again what is late.
@@ -280,14 +288,16 @@ func (r *run) receive() error {
 	if errors.As(err, &late) && late.Timeout() {
 		return r.again()
 	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	h, body, err := pfcp.ParseHeader(b[:n])
 	if err == nil && h.Type == pfcp.HeartbeatRequest {
 		self := pfcp.Self{Recovery: r.started}
-		_, err = r.conn.Write(self.EncodeHeartbeat(pfcp.HeartbeatResponse, h.Sequence))
-		return err
+		return r.put(self.EncodeHeartbeat(pfcp.HeartbeatResponse, h.Sequence))
 	}
 	f := r.underway[h.Sequence]
 	if err != nil || f == nil || h.Type != r.request+1 {
@@ -316,7 +326,7 @@ func (r *run) again() error {
 		}
 		f.tries++
 		r.row.SentAgain++
-		if _, err := r.conn.Write(f.octets); err != nil {
+		if err := r.put(f.octets); err != nil {
 			return err
 		}
 	}

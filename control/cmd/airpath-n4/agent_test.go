@@ -23,7 +23,26 @@ import (
 	"airpath/control/testns"
 )
 
-func TestMain(m *testing.M) { testns.Main(m) }
+// asAgent makes the test's program the agent itself, so that it can be killed.
+const asAgent = "AIRPATH_TEST_AS_AGENT"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asAgent) != "" {
+		main()
+		return
+	}
+	testns.Main(m)
+}
+
+const agentConfig = `
+n4: {addresses: [%s]}
+units: [{name: pfu0, socket: %s/unit.sock}]
+pools: [{network_instance: internet, prefix: 10.45.0.0/16}]
+store: %s/n4.db
+control: %s/n4.sock
+metrics: %s:19105
+log: {level: error}
+`
 
 // agent runs the whole of airpath-n4 beside a forwarding unit that forwards nothing.
 type agent struct {
@@ -43,15 +62,7 @@ func startAgent(t *testing.T, address string) *agent {
 	}
 	t.Cleanup(func() { unit.Close() })
 	file := filepath.Join(dir, "n4.yaml")
-	text := fmt.Sprintf(`
-n4: {addresses: [%s]}
-units: [{name: pfu0, socket: %s/unit.sock}]
-pools: [{network_instance: internet, prefix: 10.45.0.0/16}]
-store: %s/n4.db
-control: %s/n4.sock
-metrics: %s:19105
-log: {level: error}
-`, address, dir, dir, dir, address)
+	text := fmt.Sprintf(agentConfig, address, dir, dir, dir, address)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
