@@ -51,7 +51,7 @@ func wait[T any](t *testing.T, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(5 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("nothing came")
 		panic("unreachable")
 	}

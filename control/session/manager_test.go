@@ -81,7 +81,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 			{NetworkInstance: "internet", Prefix: pfx("2001:db8:45::/56")},
 			{NetworkInstance: "ims", Prefix: pfx("10.45.0.0/30")},
 		},
-		WaitMs: 300,
+		WaitMs: 60000, // this machine may have other things to do
 	}
 	for _, c := range change {
 		c(&r.config)
@@ -142,7 +142,7 @@ func (r *rig) stop() {
 
 func (r *rig) until(what string, ok func() bool) {
 	r.t.Helper()
-	for end := time.Now().Add(5 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			r.t.Fatal("in vain waited until", what)
 		}
@@ -167,7 +167,7 @@ func (r *rig) wait(ask func(done rules.Done)) *rules.Answer {
 	select {
 	case a := <-c:
 		return a
-	case <-time.After(10 * time.Second):
+	case <-time.After(2 * time.Minute):
 		r.t.Fatal("no answer")
 		return nil
 	}

@@ -79,7 +79,7 @@ func (u *realUnit) start() {
 	if err := u.cmd.Start(); err != nil {
 		u.t.Fatal(err)
 	}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if c, err := net.Dial("unixpacket", u.socket); err == nil {
 			c.Close()
 			return
@@ -104,7 +104,7 @@ func newRealRig(t *testing.T, u *realUnit) *rig {
 		t.Fatal(err)
 	}
 	r.m, err = New(Options{Store: r.store, Reporter: r.reporter, Agent: "test", Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Config: Config{Units: []UnitConfig{{Name: "upf", Socket: u.socket}}, WaitMs: 15000, Pools: []Pool{
+		Config: Config{Units: []UnitConfig{{Name: "upf", Socket: u.socket}}, WaitMs: 60000, Pools: []Pool{
 			{NetworkInstance: "internet", Prefix: pfx("10.45.0.0/16")}, {NetworkInstance: "internet", Prefix: pfx("2001:db8:45::/48")},
 			{NetworkInstance: "ims", Prefix: pfx("10.45.0.0/24")}}}})
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"reflect"
 	"testing"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -127,7 +126,7 @@ func TestUnitRestarts(t *testing.T) {
 }
 
 func TestUnitIsAway(t *testing.T) {
-	r := newRig(t)
+	r := newRig(t, func(c *Config) { c.WaitMs = 300 })
 	seid := r.accepted(r.establish(plain(7, "10.45.0.3"))).UPSEID
 	gone := r.accepted(r.establish(plain(7, "10.45.0.4"))).UPSEID
 	r.unit.Count(gone, 1, 3, 0)
@@ -160,11 +159,12 @@ func TestOutcomeUnknown(t *testing.T) {
 	r := newRig(t)
 	seid := r.accepted(r.establish(plain(7, "10.45.0.3"))).UPSEID
 	for _, did := range []bool{false, true} {
+		hung := r.unit.Hung()
 		r.unit.Hang(true)
 		done := make(chan *rules.Answer, 2)
 		r.m.Modify(tx(5), seid, toGNB(2, "10.3.0.2"), func(a *rules.Answer, _ []byte) { done <- a })
 		r.m.Establish(tx(6), plain(7, "10.45.0.4"), func(a *rules.Answer, _ []byte) { done <- a })
-		time.Sleep(20 * time.Millisecond)
+		r.until("both are under way", func() bool { return r.unit.Hung() == hung+2 })
 		if did {
 			s := r.unit.Session(seid)
 			s.Version++
@@ -219,7 +219,7 @@ func TestReconciliation(t *testing.T) {
 
 // TestRequestsBeforeTheUnit: the agent may be up first.
 func TestRequestsBeforeTheUnit(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.WaitMs = 3000 })
+	r := newRig(t)
 	r.stop()
 	r.unit.Stop()
 	if err := r.open(); err != nil {

@@ -17,7 +17,7 @@ import (
 // its life. In the end unit and agent have the same sessions, every octet counted was told once,
 // and nothing is left when all are deleted.
 func TestManyAtOnce(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.WaitMs = 5000 })
+	r := newRig(t)
 	const workers, rounds = 8, 60
 	told := map[string]bool{}
 	var mu sync.Mutex

@@ -47,6 +47,7 @@ type Unit struct {
 	sets       []*upfpb.Session // every one, in order, when recording
 	record     bool
 	discard    bool
+	hung       int
 }
 
 type usageKey struct {
@@ -131,6 +132,9 @@ func (u *Unit) serve(conn *dataplane.Conn) {
 		delay, hang := u.delay, u.hang
 		u.mu.Unlock()
 		if hang && r.GetApply() != nil {
+			u.mu.Lock()
+			u.hung += len(r.GetApply().GetOps())
+			u.mu.Unlock()
 			continue
 		}
 		if delay > 0 {
@@ -274,6 +278,13 @@ func (u *Unit) Discard(on bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.discard = on
+}
+
+// Hung counts the operations that were not done for Hang.
+func (u *Unit) Hung() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.hung
 }
 
 // Forget drops a session or, with version above 0, makes it look like that version.
