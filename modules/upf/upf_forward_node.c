@@ -319,7 +319,6 @@ static const struct ap_node_type upf_forward = {
 	.drops = drops,
 	.nb_drops = RTE_DIM(drops),
 	.priv_size = sizeof(struct forward),
-	.amplification = 1 + UPF_DUPLICATES_MAX,
 	.init = upf_forward_init,
 	.fini = upf_forward_fini,
 	.held = upf_forward_held,
