@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/clock.h"
 #include "modules/upf/upf_urr_internal.h"
 
 /* What a lane may count at most before it is folded: its octets have 32 bits. */
 #define LOOK_MAX 0x7FFFFFFFU
-#define RETRY_NS (10 * AP_NS_PER_MS) /* for reports the ring had no room for */
-
-static uint64_t
-left(uint64_t limit, uint64_t spent)
-{
-	return limit == UPF_NO_LIMIT ? UPF_NO_LIMIT : limit > spent ? limit - spent : 0;
-}
 
 static uint64_t
 volume_left(const struct upf_volume *v, const struct upf_spent *s, int direction)
@@ -43,27 +34,6 @@ volume_threshold(const struct upf_urr *u)
 			return v;
 	}
 	return &u->volume_threshold;
-}
-
-static uint64_t
-time_threshold(const struct upf_urr *u)
-{
-	if (u->flags & UPF_URR_MONITORED && u->more->subsequent_time_threshold_ns != 0)
-		return u->more->subsequent_time_threshold_ns;
-	return u->more->time_threshold_ns;
-}
-
-static bool
-wants_start(const struct upf_urr *u)
-{
-	return u->triggers & (UPF_TRIGGER_START | UPF_TRIGGER_STOPT) || u->flags & UPF_URR_EVENT;
-}
-
-static uint64_t
-stop_ns(const struct upf_urr *u)
-{
-	return u->more != NULL && u->more->inactivity_ns != 0 ? u->more->inactivity_ns
-							      : UPF_STOP_NS;
 }
 
 static void
@@ -184,16 +154,6 @@ monitor(const struct upf_accounts *a, struct upf_urr *u, uint64_t now_ns)
 		u->threshold.duration_ns = 0;
 }
 
-static bool
-has_quota(const struct upf_urr *u)
-{
-	const struct upf_volume *v = &u->volume_quota;
-
-	return v->total != UPF_NO_LIMIT || v->of[0] != UPF_NO_LIMIT || v->of[1] != UPF_NO_LIMIT ||
-	       (u->more != NULL &&
-		(u->more->time_quota_ns != UPF_NO_LIMIT || u->more->event_quota != UPF_NO_LIMIT));
-}
-
 static uint32_t
 due_more(struct upf_urr *u, uint64_t now_ns)
 {
@@ -276,8 +236,8 @@ exhausted_by(const struct upf_accounts *a, unsigned lane)
  * Quota Action says (§5.2.2.2.1); this from the next vector on, as packets already counted are
  * still on their way to the FAR.
  */
-static void
-close_lanes(struct upf_accounts *a)
+void
+upf_urr_close_lanes(struct upf_accounts *a)
 {
 	for (unsigned i = 0; i < a->nb_pdrs; i++) {
 		struct upf_lane *lane = &a->session->lanes[i];
@@ -360,70 +320,6 @@ hand_out(struct upf_accounts *a)
 	}
 }
 
-static uint64_t
-deadline_more(const struct upf_accounts *a, const struct upf_urr *u)
-{
-	const struct upf_urr_more *more = u->more;
-	uint64_t d = UINT64_MAX;
-
-	if (u->running_ns != 0) {
-		if (time_threshold(u) != 0 && u->triggers & UPF_TRIGGER_TIMTH)
-			d = u->running_ns + left(time_threshold(u), u->threshold.duration_ns);
-		if (more->time_quota_ns != UPF_NO_LIMIT && !(u->flags & UPF_URR_EXHAUSTED))
-			d = RTE_MIN(d, u->running_ns +
-					       left(more->time_quota_ns, u->quota.duration_ns));
-		if (more->inactivity_ns != 0)
-			d = RTE_MIN(d, u->active_ns + more->inactivity_ns);
-	}
-	if (more->quota_holding_ns != 0 && has_quota(u) && !(u->flags & UPF_URR_HELD))
-		d = RTE_MIN(d, u->active_ns + more->quota_holding_ns);
-	if (more->quota_validity_ns != 0 && !(u->flags & UPF_URR_LAPSED))
-		d = RTE_MIN(d, more->validity_from_ns + more->quota_validity_ns);
-	if (more->monitoring_unix_ms != 0 && !(u->flags & UPF_URR_MONITORED))
-		d = RTE_MIN(d,
-			    more->monitoring_unix_ms * AP_NS_PER_MS - a->charger->unix_offset_ns);
-	return d;
-}
-
-/* @return when the session has to be looked at without a packet; UINT64_MAX: never */
-static uint64_t
-deadline(const struct upf_accounts *a, uint64_t now_ns)
-{
-	uint64_t d = UINT64_MAX;
-
-	if (a->inactivity_ns != 0)
-		d = RTE_MAX(a->from_ns, (a->session->active_s + 1ULL) * AP_NS_PER_S) +
-		    a->inactivity_ns;
-	if (d <= now_ns)
-		d = now_ns + a->inactivity_ns; /* told; to see whether packets come again */
-	for (unsigned i = 0; i < a->nb_urrs; i++) {
-		const struct upf_urr *u = &a->urrs[i];
-
-		if (u->flags & UPF_URR_INACTIVE)
-			continue;
-		if (u->pending != 0)
-			d = RTE_MIN(d, now_ns + RETRY_NS);
-		if (u->period_ns != 0)
-			d = RTE_MIN(d, u->period_from_ns + u->period_ns);
-		if (u->flags & UPF_URR_STARTED)
-			d = RTE_MIN(d, u->active_ns + stop_ns(u));
-		if (u->more != NULL)
-			d = RTE_MIN(d, deadline_more(a, u));
-	}
-	return d;
-}
-
-static void
-arm(struct upf_accounts *a, uint64_t now_ns)
-{
-	uint64_t d = deadline(a, now_ns);
-
-	if (d != UINT64_MAX)
-		ap_timer_set(a->charger->wheel, &a->timer, d);
-	else if (ap_timer_armed(&a->timer))
-		ap_timer_cancel(a->charger->wheel, &a->timer);
-}
-
 void
 upf_urr_look(struct upf_accounts *a, uint64_t now_ns)
 {
@@ -433,19 +329,10 @@ upf_urr_look(struct upf_accounts *a, uint64_t now_ns)
 	for (unsigned i = 0; i < a->nb_urrs; i++)
 		exhausted |= look_at(a, &a->urrs[i], now_ns);
 	if (exhausted)
-		close_lanes(a);
+		upf_urr_close_lanes(a);
 	upf_urr_tell(a, now_ns);
 	hand_out(a);
-	arm(a, now_ns);
-}
-
-static void
-on_timer(struct ap_timer *t, uint64_t now_ns)
-{
-	struct upf_accounts *a = RTE_PTR_SUB(t, offsetof(struct upf_accounts, timer));
-
-	upf_urr_tell_inactivity(a, now_ns);
-	upf_urr_look(a, now_ns);
+	upf_urr_arm(a, now_ns);
 }
 
 void
@@ -472,111 +359,4 @@ upf_urr_dropped(struct upf_accounts *a, unsigned lane, uint32_t bytes, uint64_t 
 	}
 	if (due)
 		upf_urr_look(a, now_ns);
-}
-
-/* Which lanes count for which URR, and where in the chain. */
-static void
-join(struct upf_accounts *a)
-{
-	for (unsigned i = 0; i < a->nb_pdrs; i++) {
-		struct upf_lane *lane = &a->session->lanes[i];
-		const struct upf_pdr *pdr = &a->pdrs[i];
-		unsigned active = 0, early = 0;
-
-		for (unsigned k = 0; k < pdr->nb_urrs; k++) {
-			struct upf_urr *u = &a->urrs[pdr->urrs[k]];
-
-			u->lanes[lane->flags & UPF_LANE_DOWN ? UPF_DL : UPF_UL]++;
-			active += !(u->flags & UPF_URR_INACTIVE);
-			early += (u->flags & (UPF_URR_BEFORE_QOS | UPF_URR_INACTIVE)) ==
-				 UPF_URR_BEFORE_QOS;
-		}
-		lane->flags &= ~(uint32_t)(UPF_LANE_URR | UPF_LANE_BEFORE_QOS);
-		if (active != 0)
-			lane->flags |= UPF_LANE_URR;
-		if (early != 0 && early == active && a->before == NULL)
-			lane->flags |= UPF_LANE_BEFORE_QOS;
-	}
-}
-
-static void
-go_on(struct upf_urr *u, const struct upf_urr *old, uint64_t now_ns)
-{
-	u->pending = old->pending & u->triggers;
-	u->usage = old->usage;
-	u->threshold = old->threshold;
-	u->quota = old->quota;
-	u->active_ns = old->active_ns;
-	u->running_ns = u->flags & UPF_URR_DURATION ? old->running_ns : 0;
-	u->period_from_ns = u->period_ns == old->period_ns ? old->period_from_ns : now_ns;
-	u->flags |= old->flags & (uint16_t)~UPF_URR_CONFIG_FLAGS;
-	if (u->more != NULL && old->more != NULL) {
-		u->more->before = old->more->before;
-		u->more->before_end_ns = old->more->before_end_ns;
-		u->more->dropped_packets = old->more->dropped_packets;
-		u->more->dropped_bytes = old->more->dropped_bytes;
-		u->more->validity_from_ns = old->more->validity_from_ns;
-		if (u->more->monitoring_unix_ms != old->more->monitoring_unix_ms)
-			u->flags &= (uint16_t)~UPF_URR_MONITORED;
-	} else {
-		u->flags &= (uint16_t) ~(UPF_URR_MONITORED | UPF_URR_HAS_PART);
-	}
-	if (u->generation == old->generation)
-		return;
-	memset(&u->threshold, 0, sizeof(u->threshold));
-	memset(&u->quota, 0, sizeof(u->quota));
-	u->flags &= (uint16_t) ~(UPF_URR_EXHAUSTED | UPF_URR_HELD | UPF_URR_LAPSED);
-	if (u->more != NULL)
-		u->more->validity_from_ns = now_ns;
-}
-
-static void
-begin(struct upf_urr *u, uint64_t now_ns)
-{
-	if (u->usage.start_ns == 0)
-		u->usage.start_ns = now_ns;
-	u->active_ns = u->period_from_ns = now_ns;
-	if ((u->flags & (UPF_URR_DURATION | UPF_URR_IMMEDIATE)) ==
-	    (UPF_URR_DURATION | UPF_URR_IMMEDIATE))
-		u->running_ns = now_ns;
-	if (u->more != NULL)
-		u->more->validity_from_ns = now_ns;
-}
-
-static struct upf_urr *
-find(const struct upf_accounts *a, uint32_t id)
-{
-	for (unsigned i = 0; a != NULL && i < a->nb_urrs; i++)
-		if (a->urrs[i].id == id)
-			return &a->urrs[i];
-	return NULL;
-}
-
-void
-upf_urr_start(struct upf_accounts *a, struct upf_charger *c, struct upf_accounts *old,
-	      uint64_t now_ns)
-{
-	a->charger = c;
-	a->timer.fire = on_timer;
-	a->from_ns = old != NULL && old->inactivity_ns != 0 ? old->from_ns : now_ns;
-	a->inactive_s = old != NULL ? old->inactive_s : 0;
-	for (unsigned i = 0; i < a->nb_urrs; i++) {
-		const struct upf_urr *from = find(old, a->urrs[i].id);
-
-		if (from != NULL)
-			go_on(&a->urrs[i], from, now_ns);
-		else
-			begin(&a->urrs[i], now_ns);
-	}
-	join(a);
-	close_lanes(a);
-	upf_urr_look(a, now_ns);
-}
-
-void
-upf_urr_leave(struct upf_accounts *a, uint64_t now_ns)
-{
-	upf_urr_fold(a, now_ns);
-	if (a->charger != NULL && ap_timer_armed(&a->timer))
-		ap_timer_cancel(a->charger->wheel, &a->timer);
 }
