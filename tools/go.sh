@@ -14,7 +14,7 @@ new_enough() {
 
 for go in "$(command -v go || true)" "$root/.go/bin/go"; do
 	if [ -x "$go" ] && new_enough "$go"; then
-		export GOTOOLCHAIN=local
+		export GOTOOLCHAIN=local GOFLAGS="${GOFLAGS:--buildvcs=false}"
 		exec "$go" "$@"
 	fi
 done

@@ -4,5 +4,5 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-tools/go.sh build -C tests/pfcpsim -trimpath -buildvcs=false -o ../../build/pfcpsim/ \
+tools/go.sh build -C tests/pfcpsim -trimpath -o ../../build/pfcpsim/ \
 	github.com/omec-project/pfcpsim/cmd/pfcpsim github.com/omec-project/pfcpsim/cmd/pfcpctl

@@ -21,6 +21,9 @@ type call struct {
 
 // answer sends a response and keeps it for when the request comes again. Any goroutine.
 func (c *call) answer(cause rules.Cause, wire []byte) {
+	if c.server.muted.Load() {
+		return
+	}
 	c.cache.finish(c.exchange, wire)
 	c.write(wire, c.from)
 	c.server.metrics.request(c.header.Type, cause, time.Since(c.arrived))
@@ -101,7 +104,9 @@ func (c *call) encode(a *rules.Answer) []byte {
 	return c.server.self.EncodeSessionAnswer(c.header.Type, c.header.Sequence, c.local, a)
 }
 
+// transaction of a request that goes to the session manager; done ends it.
 func (c *call) transaction() rules.Transaction {
+	c.server.underway.Add(1)
 	return rules.Transaction{Peer: c.from, Sequence: c.header.Sequence, Encode: c.encode}
 }
 
@@ -110,6 +115,7 @@ func (c *call) done(a *rules.Answer, wire []byte) {
 		c.server.log.Debug("refused", "request", pfcp.Name(c.header.Type), "peer", c.from, "why", a.Cause, "reason", a.Reason)
 	}
 	c.answer(a.Cause, wire)
+	c.server.underway.Add(-1)
 }
 
 var noAssociation = &pfcp.Error{Cause: rules.CauseNoAssociation, Where: "association"}

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -32,6 +33,9 @@ type Server struct {
 	sessions rules.Sessions
 	sockets  []*socket
 	running  sync.WaitGroup
+	stopping atomic.Bool
+	muted    atomic.Bool
+	underway atomic.Int64 // requests at the session manager
 
 	mu           sync.RWMutex
 	associations map[rules.NodeID]*association
@@ -114,6 +118,21 @@ func (s *Server) Start(sessions rules.Sessions) {
 	}
 }
 
+// Stop receiving, and wait for the answers under way for a while. Later ones are not sent: they
+// would say that the session manager is closed, where the agent that starts next can do what is
+// asked for when it comes again.
+func (s *Server) Stop(patience time.Duration) {
+	s.stopping.Store(true)
+	for _, k := range s.sockets {
+		_ = k.conn.SetReadDeadline(time.Now())
+	}
+	s.running.Wait()
+	for end := time.Now().Add(patience); s.underway.Load() > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	s.muted.Store(true)
+}
+
 // Close ends the interface; associations and sessions stay as they are.
 func (s *Server) Close() {
 	s.mu.Lock()
@@ -148,10 +167,11 @@ func (s *Server) Local() []netip.AddrPort {
 }
 
 func (k *socket) receive() {
+	s := k.server
 	b := make([]byte, 65536)
 	for {
 		n, from, err := k.conn.ReadFromUDPAddrPort(b)
-		if errors.Is(err, net.ErrClosed) {
+		if errors.Is(err, net.ErrClosed) || s.stopping.Load() {
 			return
 		}
 		if err != nil { // an ICMP error of what was sent before

@@ -199,6 +199,38 @@ func TestRestart(t *testing.T) {
 	c.establish(6)
 }
 
+// Stopped, it sends what is under way, takes no more, and does not say that it is closing.
+func TestStop(t *testing.T) {
+	f := newFake()
+	s := start(t, f, nil)
+	c := newSMF(t, s, "127.0.0.4:0")
+	c.associate(1000)
+	hold := func() {
+		f.mu.Lock()
+		f.hold = true
+		f.mu.Unlock()
+	}
+	hold()
+	c.send(c.establishment(1))
+	eventually(t, "not under way", func() bool { return s.underway.Load() == 1 })
+	time.AfterFunc(100*time.Millisecond, f.release)
+	s.Stop(2 * time.Second)
+	c.want(pfcp.SessionEstablishmentRequest + 1)
+	c.send(c.establishment(2))
+	c.silent()
+
+	f = newFake()
+	s = start(t, f, nil)
+	c = newSMF(t, s, "127.0.0.5:0")
+	c.associate(1000)
+	hold()
+	c.send(c.establishment(1))
+	eventually(t, "not under way", func() bool { return s.underway.Load() == 1 })
+	s.Stop(10 * time.Millisecond)
+	f.release()
+	c.silent()
+}
+
 func TestCache(t *testing.T) {
 	now := time.Unix(1000, 0)
 	c := newCache(3*time.Second, now)

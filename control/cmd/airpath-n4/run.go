@@ -58,6 +58,9 @@ func logger(c *config.Config) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, o))
 }
 
+// answersPatience is how long the end waits for answers under way.
+const answersPatience = 500 * time.Millisecond
+
 // run starts everything in the order that nothing is answered before it can be done, and ends it
 // the other way round.
 func run(ctx context.Context, c *config.Config) error {
@@ -105,6 +108,7 @@ func run(ctx context.Context, c *config.Config) error {
 	log.Info("airpath-n4", "version", version, "node", c.N4.Node, "addresses", c.N4.Addresses, "port", c.N4.Port,
 		"recovery", manager.RecoveryTimeStamp().UTC(), "sessions", manager.Statistics().Sessions)
 	<-ctx.Done()
+	server.Stop(answersPatience)
 	log.Info("ends; sessions stay")
 	return nil
 }
