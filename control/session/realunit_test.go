@@ -163,6 +163,11 @@ func TestTheRealUnit(t *testing.T) {
 	for i := range 300 {
 		seids = append(seids, r.accepted(r.establish(plain(uint64(i), fmt.Sprintf("10.45.%d.%d", 1+i/100, i%100)))).UPSEID)
 	}
+	big := r.accepted(r.establish(largest()))
+	r.accepted(r.modify(big.UPSEID, &rules.ModifyRequest{UpdatePDRs: []rules.PDR{{ID: 100, Precedence: ptr(uint32(1))}}}))
+	if n := len(r.accepted(r.delete(big.UPSEID)).Usage); n != maxRules-1 {
+		t.Error(n, "reports of the largest session")
+	}
 	ims := chooseUE(plain(7, "10.45.0.1"), rules.UEIP{IPv4: ip("10.45.0.1")})
 	ims.PDRs[0].PDI.NetworkInstance, ims.FARs[1].Forwarding.NetworkInstance = ptr("ims"), ptr("ims")
 	seids = append(seids, r.accepted(r.establish(ims)).UPSEID)
