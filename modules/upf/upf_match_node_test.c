@@ -304,6 +304,52 @@ long_vectors(void **state)
 	assert_int_equal(n + match->n.drops[1], 300);
 }
 
+/* Whatever upf_in may hand over, and what it would not: each packet ends somewhere, once. */
+static void
+random_packets_all_end_somewhere(void **state)
+{
+	uint64_t x = 4711, matched = 0, local = 0;
+	struct rte_mbuf *m[64], **out;
+
+	(void)state;
+	test_plain(&msg, 77, HANDLE, UE);
+	test_pdr(&msg, 3, 10, UPF_CORE, test_tunnel(&msg, OTHER), 2);
+	test_filter(&msg, msg.m.pdrs[2])->protocol = 17;
+	test_pdr(&msg, 4, 201, UPF_CORE, test_tunnel(&msg, FOREIGN), 2);
+	msg.m.tunnels[2]->foreign = true;
+	assert_int_equal(test_set(&u, &msg.m), 0);
+	for (unsigned round = 0; round < 2000; round++) {
+		for (unsigned i = 0; i < 64; i++) {
+			static const uint32_t teids[] = {HANDLE, OTHER, FOREIGN, HANDLE + 1, 0};
+			uint8_t *p;
+
+			x = x * 6364136223846793005ULL + 1442695040888963407ULL;
+			m[i] = packet((uint8_t)(x >> 60) << 2 | (x >> 59 & 1 ? UPF_RX_TUNNEL : 0),
+				      teids[(x >> 40) % 5], 1 + (x >> 36) % 3, x >> 35 & 1 ? UE : 1,
+				      x >> 34 & 1 ? UE : 2, (int)(x >> 50 & 0x3F));
+			p = rte_pktmbuf_mtod(m[i], uint8_t *);
+			for (unsigned k = 0; k < (x >> 33 & 1 ? 6 : 0); k++)
+				p[(x >> 3 * k) % 60] = (uint8_t)(x >> (8 + 5 * k));
+			rte_pktmbuf_trim(m[i], (x >> 32 & 3) == 0 ? (x >> 20) % 101 : 0);
+		}
+		test_node_visit(match, m, 64);
+		for (unsigned e = UPF_MATCH_POLICE; e <= UPF_MATCH_LOCAL; e++) {
+			uint16_t n = test_node_take(match, e, &out);
+
+			*(e == UPF_MATCH_POLICE ? &matched : &local) += n;
+			for (uint16_t i = 0; e == UPF_MATCH_POLICE && i < n; i++)
+				assert_in_range(upf_matched_lane(out[i]), 0, 3);
+			rte_pktmbuf_free_bulk(out, n);
+		}
+	}
+	test_node_balance(match);
+	assert_true(matched > 1000 && local > 1000);
+	for (unsigned i = 0; i < match->n.type->nb_drops; i++)
+		if (strcmp(match->n.type->drops[i], "wrong_qfi") != 0)
+			if (match->n.drops[i] == 0)
+				fail_msg("nothing was dropped as %s", match->n.type->drops[i]);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int
@@ -321,6 +367,7 @@ main(void)
 		TEST(what_is_no_ip_packet_is_malformed),
 		TEST(activity_is_noted),
 		TEST(long_vectors),
+		TEST(random_packets_all_end_somewhere),
 	};
 
 	if (test_eal_init() < 0)
