@@ -122,8 +122,8 @@ carry_meters(const struct upf_rules *now, struct upf_lane *lanes, const struct u
 /* --- slots ------------------------------------------------------------------------------------ */
 
 /* Whether all slots are free or this session's. */
-static int
-check_slots(const struct upf_tables *t, const struct upf_rules *r)
+int
+upf_apply_check(const struct upf_tables *t, const struct upf_rules *r)
 {
 	struct upf_session *s = upf_slot(t, r->handle);
 
@@ -233,7 +233,7 @@ upf_apply_set(struct upf_tables *t, struct upf_rules *r, struct upf_charger *cha
 	      uint64_t now_ns, struct upf_applied *out)
 {
 	struct upf_session *s = upf_slot(t, r->handle);
-	int ret = check_slots(t, r);
+	int ret = upf_apply_check(t, r);
 	struct upf_rules *old;
 
 	if (ret < 0)

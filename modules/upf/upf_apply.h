@@ -15,9 +15,10 @@
  * or handle alone. Whoever keeps packets longer (upf_buffer) keeps ids of rules, not lanes.
  *
  * Order of work for upf_control:
- *   1. reports of URRs that the new rules lack, or all on deletion: upf_urr_take()
- *   2. upf_apply_set() or upf_apply_delete()
- *   3. packets that wait: upf_buffer, by old and new rules
+ *   1. upf_apply_check()
+ *   2. reports of URRs that the new rules lack, or all on deletion: upf_urr_take()
+ *   3. upf_apply_set() or upf_apply_delete()
+ *   4. packets that wait: upf_buffer, by old and new rules
  */
 
 #include <stdint.h>
@@ -31,6 +32,12 @@ struct upf_applied {
 	struct upf_rules *old;       /**< to upf_rules_free(); NULL: the session was new */
 	struct upf_lane *spent;      /**< to upf_rules_installed(); may be NULL */
 };
+
+/**
+ * Whether upf_apply_set() will take the rules: for what must not happen in vain before it.
+ * @return 0 or an error of it; nothing has changed
+ */
+int upf_apply_check(const struct upf_tables *t, const struct upf_rules *r);
 
 /**
  * Takes rules in use: a new session, or new rules of the one with the same handle and id.

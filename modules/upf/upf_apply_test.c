@@ -12,6 +12,9 @@
 
 #include <rte_malloc.h>
 
+#include "modules/upf/upf.h"
+#include "modules/upf/upf_do.h"
+#include "modules/upf/upf_msg.h"
 #include "test_eal.h"
 #include "test_upf.h"
 
@@ -305,6 +308,43 @@ usage_of_before_a_restart_goes_on(void **state)
 	assert_int_equal(test_delete(&u, HANDLE, 77), 0);
 }
 
+/* Reports of URRs that go are taken before the new rules come, so what refuses these comes first.
+ */
+static void
+a_refused_change_takes_no_usage(void **state)
+{
+	struct upf_worker w = {.tables = u.tables, .charger = &u.charger};
+	struct upf_usage_report removed[4], reports[4], out[2];
+	struct upf_msg m = {.kind = UPF_MSG_SET, .id = 77, .handle = HANDLE};
+	struct upf_session *s;
+
+	(void)state;
+	test_plain(&msg, 78, HANDLE + 0x500, UE + 1);
+	assert_int_equal(test_set(&u, &msg.m), 0);
+	test_plain(&msg, 77, HANDLE, UE);
+	assert_int_equal(test_set(&u, &msg.m), 0);
+	s = upf_by_handle(u.tables, HANDLE);
+	s->lanes[0].packets = 3;
+	s->lanes[0].bytes = 300;
+	/* Without its URR, and with a tunnel of another session. */
+	msg.m.urrs[0]->id = 2;
+	msg.m.pdrs[0]->urr_ids[0] = msg.m.pdrs[1]->urr_ids[0] = 2;
+	test_tunnel(&msg, HANDLE + 0x500);
+	m.rules = upf_compile(u.compiler, &msg.m, &u.error);
+	m.removed = removed;
+	m.reports = reports;
+	m.query_all = true;
+	upf_do(&w, &m, u.now);
+	assert_int_equal(m.error, -EEXIST);
+	assert_int_equal(m.status, UPF_STATUS_RULE_FAILED);
+	assert_int_equal(m.nb_removed + m.nb_reports, 0);
+	upf_rules_free(u.compiler, m.rules);
+	assert_int_equal(upf_urr_take(&s->rules->accounts, 0, UPF_TRIGGER_IMMER, u.now, out), 1);
+	assert_int_equal(out[0].bytes[UPF_UL], 300);
+	assert_int_equal(test_delete(&u, HANDLE, 77), 0);
+	assert_int_equal(test_delete(&u, HANDLE + 0x500, 78), 0);
+}
+
 /* --- many ------------------------------------------------------------------------------------- */
 
 static size_t
@@ -416,6 +456,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(tokens_stay_when_a_gbr_comes, setup, teardown),
 		cmocka_unit_test_setup_teardown(usage_goes_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(usage_of_before_a_restart_goes_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_refused_change_takes_no_usage, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_plain_session_takes_1_kib, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_session_is_found, setup, teardown),
 		cmocka_unit_test(other_workers_slots_are_refused),

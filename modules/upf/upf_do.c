@@ -41,9 +41,11 @@ take_asked(struct upf_msg *m, struct upf_session *s, uint64_t now_ns)
 static void
 set(struct upf_worker *w, struct upf_msg *m, struct upf_session *s, uint64_t now_ns)
 {
-	if (s)
+	m->error = upf_apply_check(w->tables, m->rules);
+	if (m->error == 0 && s)
 		take_asked(m, s, now_ns);
-	m->error = upf_apply_set(w->tables, m->rules, w->charger, now_ns, &m->applied);
+	if (m->error == 0)
+		m->error = upf_apply_set(w->tables, m->rules, w->charger, now_ns, &m->applied);
 	if (m->error < 0) {
 		m->status = m->error == -ENOMEM ? UPF_STATUS_NO_RESOURCES : UPF_STATUS_RULE_FAILED;
 		return;
