@@ -152,6 +152,8 @@ check_tunnels(struct upf_work *w)
 static int
 add_framed(struct upf_work *w, const UpfPdr *pdr)
 {
+	if (pdr->n_framed_routes > UPF_FRAMED_MAX)
+		return upf_refuse(w, UPF_KIND(PDR), pdr->id, "too many framed routes");
 	for (size_t i = 0; i < pdr->n_framed_routes; i++) {
 		const UpfPrefix *p = pdr->framed_routes[i];
 		struct upf_framed_route f = {.octets = (uint8_t)p->address.len,

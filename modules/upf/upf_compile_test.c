@@ -190,6 +190,14 @@ limits(void **state)
 	for (unsigned i = 0; i < UPF_PDR_URRS_MAX; i++)
 		test_name_urr(&msg, msg.m.pdrs[0], 1);
 	refused(PDR, 1);
+	for (unsigned i = 0; i <= UPF_FRAMED_MAX; i++) {
+		Airpath__Upf__V1__Pdr *pdr = msg.m.pdrs[0];
+
+		TEST_ADD(&msg, pdr->framed_routes, pdr->n_framed_routes, Airpath__Upf__V1__Prefix,
+			 airpath__upf__v1__prefix__init);
+		pdr->framed_routes[i] = test_prefix(&msg, test_ip4(&msg, 0x0B000000 + i), 32);
+	}
+	refused(PDR, 1);
 	for (unsigned i = 0; i < UPF_TUNNELS_MAX; i++)
 		test_tunnel(&msg, HANDLE + 0x100 + i * 0x100);
 	refused(NONE, 0);
