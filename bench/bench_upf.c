@@ -77,16 +77,18 @@ alone_mpps(const struct row *r, unsigned workers)
 	return mpps;
 }
 
-/** TSC cycles of all stages a packet passes. */
+/** TSC cycles of all stages a packet passes: the median of clean windows, or the least. */
 static double
-alone_cycles(const struct row *r, unsigned workers)
+alone_cycles(const struct row *r, unsigned workers, bool least)
 {
 	double cycles = 0;
 
-	for (unsigned i = 0; i < workers; i++)
-		cycles += r->alone[r->stages - workers + i].cycles.median / workers;
-	for (unsigned i = 0; i + workers < r->stages; i++)
-		cycles += r->alone[i].cycles.median;
+	for (unsigned i = 0; i < r->stages; i++) {
+		const struct harness_result *c = &r->alone[i].cycles;
+		const bool worker = i + workers >= r->stages;
+
+		cycles += (least ? c->min : c->median) / (worker ? workers : 1);
+	}
 	return cycles;
 }
 
@@ -143,6 +145,7 @@ row_write_json(struct bench_result *res, const struct options *o, const struct u
 	bench_num(res, "octets_per_session", install->octets_per_session, 0);
 	bench_int(res, "checkpoint_ms", o->checkpoint_ms);
 	bench_str(res, "ports", "rings in process");
+	bench_bool(res, "alone_remote", o->bed.remote);
 	for (unsigned i = 0; i < r->stages; i++) {
 		char key[64];
 
@@ -174,7 +177,8 @@ row_write(struct bench_result *res, const struct options *o, const struct upf_be
 	bench_num(res, "mpps", mpps, 2);
 	bench_num(res, "gbps", mpps * 8 * r->bytes / 1e3, 2);
 	bench_num(res, "mpps_derived", derived, 2);
-	bench_num(res, "cycles_per_packet", alone_cycles(r, workers), 0);
+	bench_num(res, "cycles_per_packet", alone_cycles(r, workers, false), 0);
+	bench_num(res, "cycles_min", alone_cycles(r, workers, true), 0);
 	bench_int(res, "workers", workers);
 	bench_str(res, "dpi", "off");
 	bench_str(res, "steering", upf_bed_steering(b));
@@ -402,6 +406,8 @@ bench_upf(int argc, char **argv)
 		{"rate-mpps", BENCH_OPT_NUM, &o.rate_mpps, "offer this rate instead of searching"},
 		{"alone", BENCH_OPT_FLAG, &o.alone,
 		 "only what lcores cost alone: no search, no delay"},
+		{"remote", BENCH_OPT_FLAG, &o.bed.remote,
+		 "alone: packets come out of the generator's CPU's cache"},
 		{"window", BENCH_OPT_UINT, &o.window,
 		 "packets of a direction inside the unit at most [2048]"},
 		{"checkpoint-ms", BENCH_OPT_UINT, &o.checkpoint_ms,

@@ -181,6 +181,7 @@ UPF = {
     "gbps": "Gbps",
     "mpps_derived": "alone Mpps",
     "cycles_per_packet": "alone cycles/packet",
+    "cycles_min": "least",
     "cycles_live": "cycles/packet at ports",
     "busy_percent": "worker busy %",
     "limit": "limit",

@@ -21,6 +21,7 @@
 
 struct stage {
 	struct ap_worker *w;
+	unsigned lcore; /**< of the plan */
 	struct ap_worker_hold hold;
 	struct harness_window *windows;
 	unsigned n;
@@ -61,6 +62,16 @@ window_take(struct stage *s)
 }
 
 static void
+pin(unsigned cpu)
+{
+	cpu_set_t here;
+
+	CPU_ZERO(&here);
+	CPU_SET(cpu, &here);
+	pthread_setaffinity_np(pthread_self(), sizeof(here), &here);
+}
+
+static void
 fill(struct upf_bed *b, unsigned directions)
 {
 	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
@@ -91,8 +102,13 @@ rounds(struct upf_bed *b, unsigned directions, double seconds, struct stage *s, 
 
 	do {
 		fill(b, directions);
-		for (unsigned i = 0; i < nb; i++)
+		for (unsigned i = 0; i < nb; i++) {
+			if (b->cfg.remote)
+				pin(b->plan->lcores[s[i].lcore].cfg->cpu);
 			window_take(&s[i]);
+		}
+		if (b->cfg.remote)
+			pin(b->gen.cpu);
 		upf_gen_drain(&b->gen);
 	} while (ap_clock_ns() < end && s[0].n < HARNESS_WINDOWS_MAX &&
 		 upf_agent_idle(b->agent, &err) == 0);
@@ -108,8 +124,10 @@ stages_make(struct upf_bed *b, struct stage *s)
 		for (unsigned i = 0; i < b->plan->nb_lcores && nb < UPF_BED_STAGES_MAX; i++) {
 			bool dispatcher = b->plan->lcores[i].cfg->name[0] == 'D';
 
-			if (dispatcher == (pass == 0))
-				s[nb++].w = &b->run->workers[i];
+			if (dispatcher != (pass == 0))
+				continue;
+			s[nb].w = &b->run->workers[i];
+			s[nb++].lcore = i;
 		}
 	return nb;
 }
@@ -145,16 +163,14 @@ upf_bed_alone(struct upf_bed *b, unsigned directions, double seconds, struct upf
 	struct stage s[UPF_BED_STAGES_MAX] = {0};
 	unsigned nb = stages_make(b, s);
 	uint64_t frame = harness_frame_least(20);
-	cpu_set_t was, here;
+	cpu_set_t was;
 	int rc = stages_hold(s, nb);
 
 	*t = (struct upf_bed_trial){0};
 	upf_bed_losses(b, t, true);
 	upf_gen_pause(&b->gen, true);
 	pthread_getaffinity_np(pthread_self(), sizeof(was), &was);
-	CPU_ZERO(&here);
-	CPU_SET(b->gen.cpu, &here); /* workers that stand still have the others */
-	pthread_setaffinity_np(pthread_self(), sizeof(here), &here);
+	pin(b->gen.cpu); /* workers that stand still have the others */
 	if (rc == 0) {
 		warm(b, directions, s, nb);
 		rounds(b, directions, seconds, s, nb);

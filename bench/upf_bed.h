@@ -25,7 +25,8 @@ struct upf_bed_cfg {
 	uint32_t checkpoint_ms;
 	uint32_t window;
 	uint64_t seed;
-	bool nodes; /**< count cycles of nodes: slower */
+	bool nodes;  /**< count cycles of nodes: slower */
+	bool remote; /**< upf_bed_alone(): packets come out of the generator's CPU's cache */
 };
 
 /** What a trial found. Medians over clean windows where there are any, else over all. */
@@ -85,7 +86,7 @@ struct upf_bed_stage {
 /**
  * Runs the unit's lcores in turn on this thread, burst after burst in windows of their own: what
  * each costs when it has all it needs and nobody disturbs it. Packets come out of this core's
- * second-level cache. They are verified as in a trial.
+ * second-level cache, or with `remote` out of another's. They are verified as in a trial.
  * @param stages room for UPF_BED_STAGES_MAX
  * @return how many there are, or -errno after a message; losses go to `t`
  */
