@@ -8,183 +8,26 @@
  * unit is asked for its usage reports, which must agree with the generator to the octet.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
-#include <rte_cycles.h>
 
 #include "bench/bench.h"
-#include "bench/result.h"
 #include "bench/trial.h"
-#include "bench/upf_bed.h"
+#include "bench/upf_row.h"
 
 #define DEPLOYMENT "deploy/upf-bench.yaml"
 #define DEPLOYMENT_SOFTWARE "deploy/upf-bench-software.yaml"
 #define SESSIONS_MAX 4000000
 #define PROBE_SECONDS 0.15
 #define SEARCH_SECONDS 0.25
-#define LOAD 0.82 /**< of the highest loss-free rate, where S2 measures delay */
 #define BACK_OFF 0.95
 #define BACK_OFF_TRIES 16
-#define BUSY_PERCENT 90 /**< from here on the unit is the limit, not the generator */
 
-/** S2: 81.4 Mpps without DPI on 144 hyperthreads. */
-#define PAPER_MPPS (81.4 / 144)
-
-static const struct direction {
-	const char *name;
-	unsigned bits;
-} directions[] = {
+static const struct upf_row_direction directions[] = {
 	{"uplink", UPF_BED_UP}, {"downlink", UPF_BED_DOWN}, {"both", UPF_BED_UP | UPF_BED_DOWN}};
-
-struct options {
-	struct bench_common common;
-	struct upf_bed_cfg bed;
-	unsigned sessions, active, window, checkpoint_ms, seed;
-	struct bench_uints bytes;
-	const char *direction;
-	const char *steering;
-	double rate_mpps;
-	bool alone;
-};
-
-struct row {
-	const struct direction *direction;
-	unsigned bytes;
-	struct upf_bed_trial max, load;
-	struct upf_bed_trial alone_sum; /**< packets of the stages alone */
-	struct upf_bed_stage alone[UPF_BED_STAGES_MAX];
-	unsigned stages;
-	bool composed; /**< of stages alone: there are not enough CPUs to run them together */
-};
-
-/** What stages that run side by side carry: dispatchers, then workers who share the packets. */
-static double
-alone_mpps(const struct row *r, unsigned workers)
-{
-	const double mhz = (double)rte_get_tsc_hz() / 1e6;
-	double cycles = 0, mpps;
-	unsigned i = 0;
-
-	for (; i < workers; i++)
-		cycles += r->alone[r->stages - workers + i].cycles.median;
-	mpps = cycles > 0 ? mhz * workers * workers / cycles : 0;
-	for (i = 0; i + workers < r->stages; i++)
-		mpps = RTE_MIN(mpps, mhz / r->alone[i].cycles.median);
-	return mpps;
-}
-
-/** TSC cycles of all stages a packet passes: the median of clean windows, or the least. */
-static double
-alone_cycles(const struct row *r, unsigned workers, bool least)
-{
-	double cycles = 0;
-
-	for (unsigned i = 0; i < r->stages; i++) {
-		const struct harness_result *c = &r->alone[i].cycles;
-		const bool worker = i + workers >= r->stages;
-
-		cycles += (least ? c->min : c->median) / (worker ? workers : 1);
-	}
-	return cycles;
-}
-
-/** Columns of the unit running at its ports; empty where it cannot. */
-static void
-row_write_live(struct bench_result *res, const struct row *r)
-{
-	const bool live = !r->composed;
-
-	bench_num(res, "cycles_live", live ? r->max.cycles_per_packet : NAN, 0);
-	bench_num(res, "busy_percent", live ? r->max.busy_percent : NAN, 1);
-	bench_num(res, "delay_us_p50", live ? r->load.delay_us_p50 : NAN, 1);
-	bench_num(res, "delay_us_p99", live ? r->load.delay_us_p99 : NAN, 1);
-	bench_num(res, "delay_us_mean", live ? r->load.delay_us_mean : NAN, 1);
-	bench_int(res, "lost", (int64_t)(r->max.lost + r->load.lost + r->alone_sum.lost));
-	/* Of the measurement that `mpps` comes from. */
-	bench_int(res, "windows_clean",
-		  live ? r->max.windows_clean : r->alone[r->stages - 1].cycles.windows_clean);
-	bench_int(res, "windows", live ? r->max.windows : r->alone[r->stages - 1].cycles.windows);
-	bench_str(res, "limit",
-		  r->composed                           ? "composed"
-		  : r->max.busy_percent >= BUSY_PERCENT ? "worker"
-							: "generator");
-	bench_bool(res, "no_nic", true);
-}
-
-static void
-row_write_json(struct bench_result *res, const struct options *o, const struct upf_bed *b,
-	       const struct row *r)
-{
-	const struct upf_bed_install *install = upf_bed_install(b);
-	const struct upf_bed_trial *t[] = {&r->max, &r->load, &r->alone_sum};
-	uint64_t corrupted = 0, duplicated = 0, reordered = 0, foreign = 0;
-
-	for (unsigned i = 0; i < RTE_DIM(t); i++) {
-		corrupted += t[i]->corrupted;
-		duplicated += t[i]->duplicated;
-		reordered += t[i]->reordered;
-		foreign += t[i]->foreign;
-	}
-	bench_json_only(res, true);
-	bench_bool(res, "composed", r->composed);
-	bench_num(res, "load_percent", 100 * LOAD, 0);
-	bench_num(res, "load_mpps", r->load.mpps, 2);
-	bench_num(res, "load_busy_percent", r->load.busy_percent, 1);
-	bench_num(res, "mpps_min", r->max.mpps_min, 2);
-	bench_num(res, "mpps_max", r->max.mpps_max, 2);
-	bench_num(res, "generator_percent", r->max.generator_percent, 1);
-	bench_int(res, "corrupted", (int64_t)corrupted);
-	bench_int(res, "duplicated", (int64_t)duplicated);
-	bench_int(res, "reordered", (int64_t)reordered);
-	bench_int(res, "foreign", (int64_t)foreign);
-	bench_num(res, "install_s", install->seconds, 2);
-	bench_num(res, "octets_per_session", install->octets_per_session, 0);
-	bench_int(res, "checkpoint_ms", o->checkpoint_ms);
-	bench_str(res, "ports", "rings in process");
-	bench_bool(res, "alone_remote", o->bed.remote);
-	for (unsigned i = 0; i < r->stages; i++) {
-		char key[64];
-
-		snprintf(key, sizeof(key), "cycles_%s", r->alone[i].lcore);
-		bench_num(res, key, r->alone[i].cycles.median, 0);
-		snprintf(key, sizeof(key), "cycles_%s_min", r->alone[i].lcore);
-		bench_num(res, key, r->alone[i].cycles.min, 0);
-		snprintf(key, sizeof(key), "windows_%s", r->alone[i].lcore);
-		bench_int(res, key, r->alone[i].cycles.windows);
-		snprintf(key, sizeof(key), "windows_clean_%s", r->alone[i].lcore);
-		bench_int(res, key, r->alone[i].cycles.windows_clean);
-	}
-}
-
-static void
-row_write(struct bench_result *res, const struct options *o, const struct upf_bed *b,
-	  const struct row *r)
-{
-	const unsigned workers = upf_bed_workers(b);
-	const double derived = alone_mpps(r, workers);
-	const double mpps = r->composed ? derived : r->max.mpps;
-
-	bench_row(res);
-	bench_str(res, "direction", r->direction->name);
-	bench_int(res, "bytes", r->bytes);
-	bench_int(res, "sessions", o->sessions);
-	bench_int(res, "active", o->active);
-	bench_num(res, "paper_mpps", PAPER_MPPS, 2);
-	bench_num(res, "mpps", mpps, 2);
-	bench_num(res, "gbps", mpps * 8 * r->bytes / 1e3, 2);
-	bench_num(res, "mpps_derived", derived, 2);
-	bench_num(res, "cycles_per_packet", alone_cycles(r, workers, false), 0);
-	bench_num(res, "cycles_min", alone_cycles(r, workers, true), 0);
-	bench_int(res, "workers", workers);
-	bench_str(res, "dpi", "off");
-	bench_str(res, "steering", upf_bed_steering(b));
-	row_write_live(res, r);
-	row_write_json(res, o, b, r);
-}
 
 struct search {
 	struct upf_bed *bed;
@@ -211,7 +54,7 @@ search_trial(void *arg, double rate, double seconds, struct trial_outcome *out)
 
 /** Backs off while packets are lost: a search's trials are short. */
 static int
-trial_lossless(const struct options *o, struct upf_bed *b, struct row *r, double *rate,
+trial_lossless(const struct upf_row_options *o, struct upf_bed *b, struct upf_row *r, double *rate,
 	       double seconds, struct upf_bed_trial *t)
 {
 	int rc = 0;
@@ -226,7 +69,7 @@ trial_lossless(const struct options *o, struct upf_bed *b, struct row *r, double
 
 /** The highest loss-free rate, and delay below it. */
 static int
-live_measure(const struct options *o, struct upf_bed *b, struct row *r)
+live_measure(const struct upf_row_options *o, struct upf_bed *b, struct upf_row *r)
 {
 	struct search s = {b, r->direction->bits};
 	struct trial_outcome best = {.offered = o->rate_mpps * 1e6};
@@ -257,14 +100,14 @@ live_measure(const struct options *o, struct upf_bed *b, struct row *r)
 	rate = best.generator_limited ? best.achieved : best.offered;
 	if (rc == 0)
 		rc = trial_lossless(o, b, r, &rate, o->common.seconds, &r->max);
-	rate *= LOAD;
+	rate *= UPF_ROW_LOAD;
 	return rc < 0 ? rc
 		      : trial_lossless(o, b, r, &rate, RTE_MAX(o->common.seconds / 3, 0.2),
 				       &r->load);
 }
 
 static int
-row_measure(const struct options *o, struct upf_bed *b, struct row *r)
+row_measure(const struct upf_row_options *o, struct upf_bed *b, struct upf_row *r)
 {
 	int rc;
 
@@ -272,7 +115,7 @@ row_measure(const struct options *o, struct upf_bed *b, struct row *r)
 	rc = upf_bed_alone(b, r->direction->bits, RTE_MAX(o->common.seconds / 3, 0.2), r->alone,
 			   &r->alone_sum);
 	r->stages = rc > 0 ? (unsigned)rc : 0;
-	return rc < 0 || r->composed ? RTE_MIN(rc, 0) : live_measure(o, b, r);
+	return rc < 0 || !r->live ? RTE_MIN(rc, 0) : live_measure(o, b, r);
 }
 
 static bool
@@ -282,15 +125,15 @@ trial_valid(const struct upf_bed_trial *t)
 }
 
 static bool
-row_valid(const struct row *r)
+row_valid(const struct upf_row *r)
 {
 	return trial_valid(&r->alone_sum) &&
-	       (r->composed || (trial_valid(&r->max) && trial_valid(&r->load)));
+	       (!r->live || (trial_valid(&r->max) && trial_valid(&r->load)));
 }
 
 /** @return 0; -EIO for a run that is not valid; or another -errno */
 static int
-rows_run(const struct options *o, struct upf_bed *b, struct bench_result *res)
+rows_run(const struct upf_row_options *o, struct upf_bed *b, struct bench_result *res)
 {
 	bool valid = true;
 
@@ -298,9 +141,10 @@ rows_run(const struct options *o, struct upf_bed *b, struct bench_result *res)
 		if (o->direction && strcmp(o->direction, directions[i].name) != 0)
 			continue;
 		for (unsigned k = 0; k < o->bytes.n; k++) {
-			struct row r = {.direction = &directions[i],
-					.bytes = o->bytes.v[k],
-					.composed = o->alone || upf_bed_shared(b)};
+			struct upf_row r = {.direction = &directions[i],
+					    .bytes = o->bytes.v[k],
+					    .live = !o->alone && !upf_bed_shared(b),
+					    .composed = upf_bed_shared(b)};
 			int rc;
 
 			fprintf(stderr, "%s, %u B, %u sessions\n", r.direction->name, r.bytes,
@@ -308,7 +152,7 @@ rows_run(const struct options *o, struct upf_bed *b, struct bench_result *res)
 			rc = row_measure(o, b, &r);
 			if (rc < 0)
 				return rc;
-			row_write(res, o, b, &r);
+			upf_row_write(res, o, b, &r);
 			if (!row_valid(&r)) {
 				fprintf(stderr,
 					"bench upf: %s, %u B: packets were lost, changed "
@@ -338,7 +182,7 @@ usage_check(struct upf_bed *b)
 }
 
 static int
-run(const struct options *o, struct bench_result *res)
+run(const struct upf_row_options *o, struct bench_result *res)
 {
 	struct upf_bed *b = upf_bed_open(&o->bed);
 	int rc, usage;
@@ -362,7 +206,7 @@ run(const struct options *o, struct bench_result *res)
 
 /** What the parser cannot know. @return 0, or -EINVAL after a message. */
 static int
-options_check(const struct options *o)
+options_check(const struct upf_row_options *o)
 {
 	bool direction = o->direction == NULL;
 
@@ -388,13 +232,13 @@ options_check(const struct options *o)
 int
 bench_upf(int argc, char **argv)
 {
-	struct options o = {.common = {.seconds = 2},
-			    .bed = {.deployment = NULL},
-			    .sessions = 6000,
-			    .window = 2048,
-			    .checkpoint_ms = 60000,
-			    .seed = 1,
-			    .bytes = {{64, 690}, 2}};
+	struct upf_row_options o = {.common = {.seconds = 2},
+				    .bed = {.deployment = NULL},
+				    .sessions = 6000,
+				    .window = 2048,
+				    .checkpoint_ms = 60000,
+				    .seed = 1,
+				    .bytes = {{64, 690}, 2}};
 	const struct bench_opt own[] = {
 		{"deployment", BENCH_OPT_STR, &o.bed.deployment, "file [of the steering]"},
 		{"steering", BENCH_OPT_STR, &o.steering,
