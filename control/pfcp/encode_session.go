@@ -24,17 +24,17 @@ func (s *Self) EncodeSessionAnswer(request uint8, sequence uint32, address netip
 		ies = append(ies, fseidIE(a.UPSEID, address))
 	}
 	for i := range a.CreatedPDRs {
-		ies = append(ies, ie.NewCreatedPDR(created(ie.NewPDRID(a.CreatedPDRs[i].ID),
-			a.CreatedPDRs[i].FTEID, a.CreatedPDRs[i].UEIPs)...))
+		ies = append(ies, grouped(ie.CreatedPDR, created(ie.NewPDRID(a.CreatedPDRs[i].ID),
+			a.CreatedPDRs[i].FTEID, a.CreatedPDRs[i].UEIPs)))
 	}
 	for i := range a.UpdatedPDRs {
-		ies = append(ies, ie.NewUpdatedPDR(created(ie.NewPDRID(a.UpdatedPDRs[i].ID),
-			a.UpdatedPDRs[i].FTEID, a.UpdatedPDRs[i].UEIPs)...))
+		ies = append(ies, grouped(ie.UpdatedPDR, created(ie.NewPDRID(a.UpdatedPDRs[i].ID),
+			a.UpdatedPDRs[i].FTEID, a.UpdatedPDRs[i].UEIPs)))
 	}
 	for i := range a.CreatedTrafficEndpoints {
 		e := &a.CreatedTrafficEndpoints[i]
-		ies = append(ies, ie.NewCreatedTrafficEndpoint(created(ie.NewTrafficEndpointID(e.ID),
-			e.FTEID, e.UEIPs)...))
+		ies = append(ies, grouped(ie.CreatedTrafficEndpoint, created(ie.NewTrafficEndpointID(e.ID),
+			e.FTEID, e.UEIPs)))
 	}
 	if a.Failed != nil {
 		ies = append(ies, ie.NewFailedRuleID(uint8(a.Failed.Kind), a.Failed.ID))
@@ -131,8 +131,18 @@ func ueIPIE(a *rules.UEIP) *ie.IE {
 	return ie.New(ie.UEIPAddress, b)
 }
 
+// grouped is what go-pfcp's constructors of grouped IEs make, but for a payload that is written
+// and never read.
+func grouped(t uint16, members []*ie.IE) *ie.IE {
+	g := &ie.IE{Type: t, ChildIEs: members}
+	for _, m := range members {
+		g.Length += uint16(m.MarshalLen())
+	}
+	return g
+}
+
 func created(id *ie.IE, f *rules.FTEID, ueIPs []rules.UEIP) []*ie.IE {
-	ies := []*ie.IE{id}
+	ies := append(make([]*ie.IE, 0, 2+len(ueIPs)), id)
 	if f != nil {
 		ies = append(ies, fteidIE(f))
 	}
@@ -159,8 +169,8 @@ func downlinkDataIE(d *rules.DownlinkData) *ie.IE {
 
 // usageIE writes a Usage Report of the IE type given, §7.5.5.2, §7.5.7.2, §7.5.8.3.
 func usageIE(t uint16, u *rules.UsageReport) *ie.IE {
-	ies := []*ie.IE{ie.NewURRID(u.URRID), ie.NewURSEQN(u.SEQN),
-		ie.NewUsageReportTrigger(uint8(u.Triggers), uint8(u.Triggers>>8), uint8(u.Triggers>>16))}
+	ies := append(make([]*ie.IE, 0, 12), ie.NewURRID(u.URRID), ie.NewURSEQN(u.SEQN),
+		ie.NewUsageReportTrigger(uint8(u.Triggers), uint8(u.Triggers>>8), uint8(u.Triggers>>16)))
 	stamp := func(seconds uint64, make func(time.Time) *ie.IE) {
 		if seconds != 0 {
 			ies = append(ies, make(time.Unix(int64(seconds), 0)))
@@ -187,5 +197,5 @@ func usageIE(t uint16, u *rules.UsageReport) *ie.IE {
 	for _, e := range u.EventsUnix {
 		stamp(e, ie.NewEventTimeStamp)
 	}
-	return ie.NewUsageReport(t, ies...)
+	return grouped(t, ies)
 }
