@@ -12,4 +12,7 @@ def pytest_runtest_makereport(item, call):
             if report.failed:
                 report.sections.append((f"airpath {number}", one.end_and_log()))
         program.started.clear()
+    if report.failed:
+        for name, log in program.watched.items():
+            report.sections.append((name, log()))
     return report

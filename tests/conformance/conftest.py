@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import pytest
 from harness import netns
+from harness.fixtures import make_upf, smf, stranger, upf  # noqa: F401
 from harness.program import AIRPATH
 from harness.stack import Stack
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 import pytest
+from harness.fixtures import make_upf, smf, stranger, upf  # noqa: F401
 from harness.netns import Net, available
 from harness.program import AIRPATH
 

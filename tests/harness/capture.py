@@ -10,6 +10,8 @@ import time
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+from scapy.utils import checksum
+
 from harness import tshark
 
 _LINKTYPE_RAW = 101
@@ -22,6 +24,8 @@ def _ip(source: str, destination: str, udp: bytes) -> bytes:
         head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(udp), 0, 0, 64, 17, 0)
     else:
         head = struct.pack(">IHBB", 6 << 28, len(udp), 17, 64)
+        pseudo = a.packed + b.packed + struct.pack(">II", len(udp), 17)
+        udp = udp[:6] + struct.pack(">H", checksum(pseudo + udp) or 0xFFFF) + udp[8:]
     return head + a.packed + b.packed + udp
 
 

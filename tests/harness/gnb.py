@@ -13,23 +13,29 @@ import time
 from collections.abc import Callable
 
 from harness import gtpu, netns
+from harness.capture import Capture
 from harness.netns import Net
 
 _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 _RCVBUF = 4 << 20
+# Of Linux; not in Python's socket module.
+SO_RCVBUFFORCE, _UDP_NO_CHECK6_RX = 33, 102
 
 
 class Gnb:
     """GTP-U of a gNB, or of any other peer. One thread carries packets of every UE."""
 
-    def __init__(self, ns: str, *addresses: str):
+    def __init__(self, ns: str, *addresses: str, capture: Capture | None = None):
+        """`capture`: gets what is received and belongs to no UE."""
         self.ns = ns
+        self._capture = capture
         self.inbox: queue.Queue[tuple[gtpu.Message, str]] = queue.Queue()  # and who sent it
         self.broken: list[str] = []
         self.echo = True  # answer Echo Requests
         self.restart_counter = 0
         self._sockets: dict[int, socket.socket] = {}  # by IP version
-        self._ues: dict[int, Ue] = {}  # by downlink TEID
+        self._busy: set[bytes] = set()  # their TEIDs as in a header
+        self._ues: dict[int, Ue | Sink] = {}  # by downlink TEID
         self._fds: dict[int, Callable[[], None]] = {}
         self._wake_r, self._wake_w = os.pipe()
         self._fds[self._wake_r] = lambda: None
@@ -37,7 +43,9 @@ class Gnb:
             six = ":" in address
             with netns.inside(ns):
                 one = socket.socket(socket.AF_INET6 if six else socket.AF_INET, socket.SOCK_DGRAM)
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUFFORCE, _RCVBUF)
+            one.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, _RCVBUF)
+            if six:  # tunnels may go without a checksum, RFC 6935
+                one.setsockopt(socket.IPPROTO_UDP, _UDP_NO_CHECK6_RX, 1)
             one.bind((address, gtpu.PORT))
             one.setblocking(False)
             self._sockets[6 if six else 4] = one
@@ -47,6 +55,8 @@ class Gnb:
         self._thread.start()
 
     def close(self) -> None:
+        if self._closing:
+            return
         self._closing = True
         os.write(self._wake_w, b"x")
         self._thread.join(5)
@@ -91,13 +101,21 @@ class Gnb:
             return True
         return False
 
+    def sink(self, teid: int) -> "Sink":
+        """From now on counts what comes down a tunnel, in place of receive()."""
+        self._ues[teid] = Sink()
+        self._busy.add(teid.to_bytes(4))
+        return self._ues[teid]
+
     def add_ue(self, ue: "Ue") -> None:
         self._ues[ue.downlink] = ue
+        self._busy.add(ue.downlink.to_bytes(4))
         self._fds[ue.fd] = lambda: self._up(ue)
         os.write(self._wake_w, b"x")
 
     def remove_ue(self, ue: "Ue") -> None:
         self._ues.pop(ue.downlink, None)
+        self._busy.discard(ue.downlink.to_bytes(4))
         self._fds.pop(ue.fd, None)
         os.write(self._wake_w, b"x")
 
@@ -114,6 +132,8 @@ class Gnb:
     def _up(self, ue: "Ue") -> None:
         for _ in range(64):
             packet = os.read(ue.fd, 65536)
+            if packet[0] >> 4 == 6 and (packet[24] == 0xFF or packet[8] in (0, 0xFE)):
+                continue  # the kernel's own: MLD and the like, from no address of the session
             ue.sent(packet)
             if ue.uplink is not None:
                 self.send(ue.uplink, packet, ue.qfi)
@@ -121,6 +141,8 @@ class Gnb:
     def _drain(self, one: socket.socket) -> None:
         for _ in range(64):
             octets, source = one.recvfrom(65536)
+            if self._capture is not None and octets[4:8] not in self._busy:
+                self._capture.add(source[:2], one.getsockname()[:2], octets)
             try:
                 message = gtpu.parse(octets)
             except gtpu.Broken as error:
@@ -135,6 +157,28 @@ class Gnb:
                 answer = gtpu.make(gtpu.ECHO_RESPONSE, 0, recovery, seq=message.seq)
                 one.sendto(answer, source)
             self.inbox.put((message, source[0]))
+
+
+class Sink:
+    """A UE without a kernel: when packets came and how long they were."""
+
+    def __init__(self):
+        self.times: list[float] = []
+        self.sizes: list[int] = []
+
+    def took(self, message: gtpu.Message) -> None:
+        self.times.append(time.monotonic())
+        self.sizes.append(len(message.payload))
+
+    def close(self) -> None:
+        pass
+
+    def rate(self, skip: float) -> float:
+        """bit/s, from `skip` s after the first packet on."""
+        start = self.times[0] + skip
+        at = [i for i, t in enumerate(self.times) if t >= start]
+        octets = sum(self.sizes[at[0] + 1 :])
+        return octets * 8 / (self.times[-1] - self.times[at[0]])
 
 
 class Ue:
@@ -155,6 +199,8 @@ class Ue:
         prefix length."""
         self.ns = net.add(name)
         self.downlink, self.uplink, self.qfi = downlink, uplink, qfi
+        self.v4 = next((a for a in addresses if ":" not in a), None)
+        self.v6 = next((a for a in addresses if ":" in a), None)
         self.ul_bytes = self.ul_packets = self.dl_bytes = self.dl_packets = 0
         self.qfis: set[int | None] = set()  # that came down
         self.keep: list[bytes] | None = None  # where a test wants the packets

@@ -42,6 +42,9 @@ class Message:
             at += 1
             if kind in fixed:
                 size = fixed[kind]
+            elif kind == 141:  # Extension Header Type List, figure 8.5-1
+                size = self.payload[at]
+                at += 1
             else:
                 size = int.from_bytes(self.payload[at : at + 2])
                 at += 2

@@ -85,6 +85,11 @@ class Net:
         self._children.append(child)
         return child
 
+    def remove(self, ns: str) -> None:
+        """Before close(), for one that is not needed any more."""
+        subprocess.run(["ip", "netns", "del", ns], check=False)
+        self._names.remove(ns)
+
     def close(self) -> None:
         for child in self._children:
             if child.poll() is None:

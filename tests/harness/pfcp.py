@@ -8,12 +8,14 @@ send_raw() is wrong on purpose and stays out; answers to it are judged.
 import itertools
 import logging
 import queue
+import random
 import socket
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from scapy.config import conf
 from scapy.contrib import pfcp as p
 from scapy.packet import Packet
 
@@ -25,6 +27,7 @@ PORT = 8805
 HEARTBEAT, SETUP, UPDATE, RELEASE, NODE_REPORT = 1, 5, 7, 9, 12
 ESTABLISHMENT, MODIFICATION, DELETION, REPORT = 50, 52, 54, 56
 ACCEPTED = 1
+conf.max_list_count = 4096  # a session may have 256 Created PDRs
 # scapy takes every Network Instance for labels and warns of those that are not.
 logging.getLogger("scapy.runtime").setLevel(logging.ERROR)
 _EPOCH = 2208988800  # of NTP before that of UNIX
@@ -93,7 +96,8 @@ class Smf:
         """`recovery`: seconds since 1900; a number never used before when left out."""
         self.address, self.upf, self.node = address, upf, node or address
         self.recovery = recovery if recovery is not None else int(time.time()) + _EPOCH
-        self.seqs = itertools.count(1)
+        # not those of an SMF that had the address before: its answers are still kept
+        self.seqs = itertools.count(random.randrange(1 << 20, 1 << 23))
         self.seids = itertools.count(0x1000)
         self.requests: queue.Queue[Packet] = queue.Queue()  # of the UPF, heartbeats left out
         self.heartbeats: queue.Queue[Packet] = queue.Queue()
@@ -112,6 +116,8 @@ class Smf:
         self._thread.start()
 
     def close(self) -> None:
+        if self._closing:
+            return
         self._closing = True
         # recvfrom() of another thread wakes by a datagram to itself; shutdown() would need a peer
         self._socket.sendto(b"", self.local)

@@ -104,6 +104,13 @@ def choose_ue_ip(*, v4: bool = False, v6: bool = False, destination: bool = Fals
     return raw(93, bytes([destination << 2 | v4 << 4 | v6 << 5]))
 
 
+def as_destination(ue: Packet) -> Packet:
+    """The same UE IP Address with S/D set: for the PDI of the other direction."""
+    octets = bytearray(bytes(ue))
+    octets[4] |= 4
+    return raw(93, bytes(octets[4:]))
+
+
 def sdf(
     description: str | None = None,
     *,

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from harness.netns import Net
@@ -15,6 +16,7 @@ AIRPATH = Path(os.environ.get("AIRPATH", ROOT / "build" / "airpath"))
 
 
 started: list["Airpath"] = []  # by the test that runs
+watched: dict[str, Callable[[], str]] = {}  # logs of what serves several tests
 
 
 class Airpath:
@@ -56,6 +58,11 @@ class Airpath:
             if time.monotonic() > until:
                 raise TimeoutError(f"airpath run does not come up:\n{self.log()}")
             time.sleep(0.05)
+
+    def kill(self) -> None:
+        """kill -9: no report, no cleaning up."""
+        self._child.kill()
+        self._child.wait()
 
     def stop(self) -> dict:
         """Ends it as a person would, with SIGINT. @return its report, accounting checked."""

@@ -77,12 +77,24 @@ def _take_echoes(
 
 
 def tcp_transfer(
-    server_ns: str, client_ns: str, address: str, size: int, timeout: float = 60
+    server_ns: str,
+    client_ns: str,
+    address: str,
+    size: int,
+    timeout: float = 60,
+    *,
+    window: int | None = None,
 ) -> tuple[str, str]:
-    """Sends `size` random octets over one TCP connection. @return SHA-256 sent, and received."""
+    """Sends `size` random octets over one TCP connection. @return SHA-256 sent, and received.
+
+    `window`: octets under way at most, so that no queue on the way overflows where pollers and
+    hosts share CPUs.
+    """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with netns.inside(server_ns):
         listener = socket.create_server((address, 0), family=family)
+    if window:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
     listener.settimeout(timeout)
     port = listener.getsockname()[1]
     received = hashlib.sha256()
