@@ -41,7 +41,7 @@ sanitizers() {
 		meson test -C build-asan --print-errorlogs --no-rebuild --timeout-multiplier 5
 }
 
-python_tests() { .venv/bin/pytest; }
+python_tests() { tools/pfcpsim.sh && .venv/bin/pytest; }
 
 step unit unit
 step go go_tests
