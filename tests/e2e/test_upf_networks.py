@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Networks around a UPF: VLANs, overlapping addresses, N9, marking, and how packets find the
+worker that owns them."""
+
+import socket
+import time
+
+import pytest
+from harness import netns, traffic, usage
+from harness import pfcp_ies as ies
+from harness.gnb import Ue
+from harness.pfcp import Smf
+from harness.upf import DN, GNB, N3, N6, POOL, pdu_session
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+
+IMS, IMS_HOST = "10.7.0.1", "10.7.0.2"
+SAME = "10.45.200.1"  # a UE's address in two networks
+
+
+def associated(unit) -> Smf:
+    smf = unit.smf()
+    smf.associate()
+    return smf
+
+
+def two_networks(make_upf):
+    """A second data network behind a port of its own, whose host has the same address."""
+    unit = make_upf(
+        instances=("internet", "ims"),
+        links=["ims"],
+        interfaces=[
+            {
+                "name": "ims",
+                "types": ["core"],
+                "network_instances": ["ims"],
+                "addresses": [f"{IMS}/24"],
+                "gateways": [IMS_HOST],
+            },
+        ],
+    )
+    ns = unit.more["ims"]
+    unit.net.address(ns, "ims", f"{IMS_HOST}/24")
+    unit.net.run(ns, ["ip", "addr", "add", f"{DN}/32", "dev", "lo"])
+    unit.net.run(ns, ["ip", "route", "add", POOL, "via", IMS])
+    return unit, ns
+
+
+def session_in(smf, instance: str, teid: int):
+    core = ies.pdi(ies.CORE, ies.network_instance(instance), ies.ue_ip(SAME, destination=True))
+    return smf.establish(
+        ies.pdr(
+            1, ies.pdi(ies.ACCESS, ies.choose(), ies.ue_ip(SAME)), far=1, precedence=1, removal=6
+        ),
+        ies.pdr(2, core, far=2, precedence=1),
+        ies.far(1, "FORW", to=ies.CORE, instance=instance),
+        ies.far(2, "FORW", to=ies.ACCESS, out=(teid, GNB)),
+    )
+
+
+def test_overlapping_addresses_of_two_network_instances(make_upf):
+    """One UE address in `internet` and in `ims`: neither session sees the other's packets."""
+    unit, ims = two_networks(make_upf)
+    smf, gnb = associated(unit), unit.gnb()
+    first, second = session_in(smf, "internet", 1), session_in(smf, "ims", 2)
+    assert first.tunnels[1][0] >> 20 == second.tunnels[1][0] >> 20, "the bucket is the address's"
+    ues = [
+        Ue(unit.net, gnb, name, SAME, downlink=teid, uplink=session.tunnels[1])
+        for name, teid, session in (("ue1", 1, first), ("ue2", 2, second))
+    ]
+    for ue in ues:  # the same destination, too
+        sent, answered = traffic.ping(ue.ns, DN, size=100, count=3)
+        assert answered == sent
+    assert [ue.dl_packets for ue in ues] == [3, 3]
+    for ns, mine in ((unit.dn, ues[0]), (ims, ues[1])):
+        before = mine.dl_packets
+        sent, answered = traffic.ping(ns, SAME, size=100, count=2)
+        assert answered == sent
+        assert mine.dl_packets == before + 2
+
+
+def test_n9(make_upf):
+    """An intermediate UPF: from one tunnel into another, both ways, QFI and container kept."""
+    unit = make_upf()
+    smf, gnb = associated(unit), unit.gnb()
+    session = smf.establish(
+        ies.pdr(1, ies.pdi(ies.ACCESS, ies.choose()), far=1, precedence=1, removal=6, qers=[1]),
+        ies.pdr(2, ies.pdi(ies.CORE, ies.choose()), far=2, precedence=1, removal=6, qers=[1]),
+        ies.far(1, "FORW", to=ies.CORE, out=(0x91, DN)),
+        ies.far(2, "FORW", to=ies.ACCESS, out=(0x31, GNB)),
+        ies.qer(1, qfi=9),
+    )
+    anchor = unit.gnb(DN, ns=unit.dn)
+    assert session.tunnels[1][1] == N3
+    assert session.tunnels[2][1] == N6
+    packet = bytes(IP(src="10.99.0.1", dst="192.0.2.1") / UDP() / b"up")
+    gnb.send(session.tunnels[1], packet, qfi=9)
+    got = anchor.receive()
+    assert (got.teid, got.payload, got.qfi) == (0x91, packet, 9)
+    packet = bytes(IP(src="192.0.2.1", dst="10.99.0.1") / UDP() / b"down")
+    anchor.send(session.tunnels[2], packet, qfi=None)
+    got = gnb.receive()
+    assert (got.teid, got.payload, got.qfi) == (0x31, packet, 9)
+
+
+def test_transport_level_marking(make_upf):
+    """§8.2.12: the outer header's DSCP."""
+    unit = make_upf()
+    smf, gnb = associated(unit), unit.gnb()
+    session = pdu_session(smf)
+    session.modify(ies.far(2, to=ies.ACCESS, out=(7, GNB), tos=(0xB8, 0xFC), update=True))
+    with netns.inside(unit.gnb_ns):
+        wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
+    wire.bind(("n3", 0x0800))
+    wire.settimeout(3)
+    with wire:
+        packet = bytes(IP(src=session.ue[1][0], dst=DN) / UDP(sport=9, dport=33434) / b"x")
+        gnb.send(session.tunnels[1], packet)  # the internet answers: port unreachable
+        until = time.monotonic() + 3
+        while time.monotonic() < until:
+            frame = Ether(wire.recv(2000))
+            if frame[IP].src == N3:
+                break
+    assert frame[IP].tos == 0xB8
+    assert gnb.receive().qfi == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"workers": 2},
+        {"workers": 2, "dispatchers": 1, "steering": "software"},
+    ],
+    ids=["ports", "software"],
+)
+def test_two_workers(make_upf, how):
+    """Sessions of either worker: every packet finds its owner, by one hand-off at most."""
+    unit = make_upf(**how)
+    smf, gnb = associated(unit), unit.gnb()
+    sessions = [pdu_session(smf, ies.urr(1), urrs=(1,), teid=100 + n) for n in range(6)]
+    assert {one["worker"] for one in unit.agent.sessions()} == {0, 1}
+    for number, session in enumerate(sessions):
+        for _ in range(3):
+            packet = IP(src=session.ue[1][0], dst=DN) / UDP(sport=9, dport=33434) / b"hello"
+            gnb.send(session.tunnels[1], bytes(packet))
+            got = gnb.receive(which=lambda m, teid=100 + number: m.teid == teid)
+            assert got.payload[9] == 1, "ICMP port unreachable"
+    for session in sessions:
+        (report,) = usage.reports(session.delete())
+        assert (report.uplink_packets, report.downlink_packets) == (3, 3)
