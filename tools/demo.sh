@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The S0 loopback: uplink looped into downlink by the PHY emulator, every packet checked by the
-# generator. First both directions on one lcore for each packet size, then the 17 L-cores.
+# generator. First both directions on one lcore for each packet size, then the 17 L-cores. Then a
+# UPF with a session over PFCP and kernel hosts on both sides.
 set -u
 cd "$(dirname "$0")/.."
 
@@ -22,5 +23,7 @@ echo
 echo "JSON and pictures:"
 .venv/bin/python bench/plot.py $out || status=1
 ls $out/*.json
+say "a UPF: data plane, agent, a session over PFCP, traffic in network namespaces"
+.venv/bin/python bench/demo_upf.py || status=1
 [ $status = 0 ] || echo "a run above was not valid: packets were lost; is something else using the CPUs?"
 exit $status
