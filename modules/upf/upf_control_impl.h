@@ -103,6 +103,8 @@ void upf_socket_send(struct upf_control *c, struct upf_packed *p);
 /** A message of the agent. */
 void upf_request_take(struct upf_control *c, const uint8_t *data, size_t bytes);
 
+/* upf_operation.c */
+
 /** Does the operations: what is for workers is under way when it returns. */
 void upf_request_apply(struct upf_control *c, struct upf_request *r,
 		       const Airpath__Upf__V1__Apply *apply);
