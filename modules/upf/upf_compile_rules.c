@@ -168,9 +168,9 @@ volume(const Airpath__Upf__V1__Volume *m)
 bool
 upf_urr_wants_more(const UpfUrr *u)
 {
-	return u->time_threshold_s || u->has_time_quota || u->event_threshold ||
-	       u->has_event_quota || u->quota_holding_s || u->inactivity_s || u->quota_validity_s ||
-	       u->monitoring_unix_s || u->subsequent_volume_threshold ||
+	return u->duration || u->event || u->time_threshold_s || u->has_time_quota ||
+	       u->event_threshold || u->has_event_quota || u->quota_holding_s || u->inactivity_s ||
+	       u->quota_validity_s || u->monitoring_unix_s || u->subsequent_volume_threshold ||
 	       u->subsequent_time_threshold_s || u->dropped_dl_packets || u->dropped_dl_bytes ||
 	       u->has_quota_far || u->n_linked_urr_ids;
 }

@@ -39,17 +39,19 @@ volume_threshold(const struct upf_urr *u)
 static void
 add_events(struct upf_urr *u, uint64_t n)
 {
-	u->usage.spent.events += n;
-	u->threshold.events += n;
-	u->quota.events += n;
+	if (u->more == NULL)
+		return;
+	u->more->usage_time.events += n;
+	u->more->threshold_time.events += n;
+	u->more->quota_time.events += n;
 }
 
 static void
-add_time(struct upf_urr *u, uint64_t ns)
+add_time(struct upf_urr_more *more, uint64_t ns)
 {
-	u->usage.spent.duration_ns += ns;
-	u->threshold.duration_ns += ns;
-	u->quota.duration_ns += ns;
+	more->usage_time.duration_ns += ns;
+	more->threshold_time.duration_ns += ns;
+	more->quota_time.duration_ns += ns;
 }
 
 static void
@@ -64,8 +66,8 @@ count(struct upf_urr *u, unsigned direction, uint32_t bytes, uint32_t packets, u
 	if ((int64_t)(last_ns - u->usage.last_ns) > 0) /* what was carried over may lie before 0 */
 		u->usage.last_ns = last_ns;
 	u->active_ns = RTE_MAX(u->active_ns, last_ns);
-	if (u->flags & UPF_URR_DURATION && u->running_ns == 0)
-		u->running_ns = last_ns;
+	if (upf_urr_stands(u))
+		u->more->running_ns = last_ns;
 	u->flags &= (uint16_t)~UPF_URR_HELD;
 	if (!(u->flags & UPF_URR_STARTED) && wants_start(u)) {
 		u->flags |= UPF_URR_STARTED;
@@ -79,19 +81,20 @@ count(struct upf_urr *u, unsigned direction, uint32_t bytes, uint32_t packets, u
 static void
 run_time(struct upf_urr *u, uint64_t now_ns)
 {
+	struct upf_urr_more *more = u->more;
 	uint64_t to = now_ns;
 	bool stops = false;
 
-	if (u->running_ns == 0)
+	if (more == NULL || more->running_ns == 0)
 		return;
-	if (u->more != NULL && u->more->inactivity_ns != 0) {
-		stops = u->active_ns + u->more->inactivity_ns <= now_ns;
+	if (more->inactivity_ns != 0) {
+		stops = u->active_ns + more->inactivity_ns <= now_ns;
 		if (stops)
-			to = u->active_ns + u->more->inactivity_ns;
+			to = u->active_ns + more->inactivity_ns;
 	}
-	if (to > u->running_ns)
-		add_time(u, to - u->running_ns);
-	u->running_ns = stops ? 0 : now_ns;
+	if (to > more->running_ns)
+		add_time(more, to - more->running_ns);
+	more->running_ns = stops ? 0 : now_ns;
 }
 
 static void
@@ -146,12 +149,14 @@ monitor(const struct upf_accounts *a, struct upf_urr *u, uint64_t now_ns)
 		return;
 	u->flags |= UPF_URR_MONITORED | UPF_URR_HAS_PART;
 	more->before = u->usage;
+	more->before_time = more->usage_time;
 	more->before_end_ns = now_ns;
+	more->usage_time = (struct upf_urr_time){0};
 	u->usage = (struct upf_usage){.start_ns = now_ns};
 	if (volume_threshold(u) != &u->volume_threshold)
 		memset(u->threshold.bytes, 0, sizeof(u->threshold.bytes));
 	if (more->subsequent_time_threshold_ns != 0)
-		u->threshold.duration_ns = 0;
+		more->threshold_time.duration_ns = 0;
 }
 
 static uint32_t
@@ -160,14 +165,14 @@ due_more(struct upf_urr *u, uint64_t now_ns)
 	const struct upf_urr_more *more = u->more;
 	uint32_t due = 0;
 
-	if (time_threshold(u) != 0 && u->threshold.duration_ns >= time_threshold(u))
+	if (time_threshold(u) != 0 && more->threshold_time.duration_ns >= time_threshold(u))
 		due |= UPF_TRIGGER_TIMTH;
-	if (more->event_threshold != 0 && u->threshold.events >= more->event_threshold)
+	if (more->event_threshold != 0 && more->threshold_time.events >= more->event_threshold)
 		due |= UPF_TRIGGER_EVETH;
 	if (!(u->flags & UPF_URR_EXHAUSTED)) {
-		if (left(more->time_quota_ns, u->quota.duration_ns) == 0)
+		if (left(more->time_quota_ns, more->quota_time.duration_ns) == 0)
 			due |= UPF_TRIGGER_TIMQU;
-		if (left(more->event_quota, u->quota.events) == 0)
+		if (left(more->event_quota, more->quota_time.events) == 0)
 			due |= UPF_TRIGGER_EVEQU;
 	}
 	if (more->quota_holding_ns != 0 && has_quota(u) && !(u->flags & UPF_URR_HELD) &&
@@ -274,8 +279,7 @@ share(const struct upf_urr *u, unsigned direction)
 
 	if (u->flags & UPF_URR_INACTIVE || u->lanes[direction] == 0)
 		return LOOK_MAX;
-	if (u->usage.first_ns == 0 || u->flags & UPF_URR_HELD ||
-	    (u->flags & UPF_URR_DURATION && u->running_ns == 0) ||
+	if (u->usage.first_ns == 0 || u->flags & UPF_URR_HELD || upf_urr_stands(u) ||
 	    (!(u->flags & UPF_URR_STARTED) && wants_start(u)))
 		return 1; /* the next packet means something */
 	if (report) {
@@ -297,9 +301,11 @@ share(const struct upf_urr *u, unsigned direction)
 static void
 hand_out(struct upf_accounts *a)
 {
+	uint32_t shares[UPF_RULES_MAX][2];
+
 	for (unsigned i = 0; i < a->nb_urrs; i++)
 		for (unsigned d = UPF_UL; d <= UPF_DL; d++)
-			a->urrs[i].share[d] = share(&a->urrs[i], d);
+			shares[i][d] = share(&a->urrs[i], d);
 	for (unsigned i = 0; i < a->nb_pdrs; i++) {
 		struct upf_lane *lane = &a->session->lanes[i];
 		struct upf_lane_before *before = a->before != NULL ? &a->before[i] : NULL;
@@ -315,7 +321,7 @@ hand_out(struct upf_accounts *a)
 						 ? &before->look_bytes
 						 : &lane->look_bytes;
 
-			*look = RTE_MIN(*look, u->share[d]);
+			*look = RTE_MIN(*look, shares[pdr->urrs[k]][d]);
 		}
 	}
 }

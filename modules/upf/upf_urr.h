@@ -62,6 +62,10 @@ struct upf_volume {
 /** What was used since some moment. */
 struct upf_spent {
 	uint64_t bytes[2];
+};
+
+/** Likewise; URRs that measure one of these have `more`. */
+struct upf_urr_time {
 	uint64_t duration_ns;
 	uint64_t events;
 };
@@ -110,7 +114,9 @@ struct upf_urr_more {
 	uint16_t linked[UPF_LINKED_URRS_MAX]; /**< URRs, by index, whose report brings this one's */
 	/* counters */
 	struct upf_usage before; /**< usage up to the Monitoring Time */
+	struct upf_urr_time before_time, usage_time, threshold_time, quota_time;
 	uint64_t before_end_ns;
+	uint64_t running_ns; /**< the time is counted up to here; 0: it stands */
 	uint64_t dropped_packets, dropped_bytes;
 	uint64_t validity_from_ns;
 };
@@ -124,16 +130,14 @@ struct upf_urr {
 	struct upf_volume volume_threshold; /**< UPF_NO_LIMIT where there is none */
 	struct upf_volume volume_quota;     /**< likewise; 0 lets nothing pass */
 	uint64_t period_ns;                 /**< 0: none */
-	struct upf_urr_more *more;          /**< or NULL */
+	struct upf_urr_more *more;          /**< or NULL, with UPF_URR_VOLUME alone */
 	/* worker: rw */
 	uint16_t lanes[2];          /**< how many lanes count for it, by direction */
-	uint32_t share[2];          /**< octets each of those may count before the next look */
 	uint32_t pending;           /**< triggers not yet reported: the ring had no room */
 	struct upf_usage usage;     /**< since the last report */
 	struct upf_spent threshold; /**< since the last report, or since thresholds were provided */
 	struct upf_spent quota;     /**< since quotas were provided */
 	uint64_t active_ns;         /**< when its last packet came, or it began */
-	uint64_t running_ns;        /**< the time is counted up to here; 0: it stands */
 	uint64_t period_from_ns;
 };
 

@@ -58,6 +58,13 @@ stop_ns(const struct upf_urr *u)
 							      : UPF_STOP_NS;
 }
 
+/** Whether the next packet sets the time running. */
+static inline bool
+upf_urr_stands(const struct upf_urr *u)
+{
+	return u->flags & UPF_URR_DURATION && u->more != NULL && u->more->running_ns == 0;
+}
+
 static inline bool
 has_quota(const struct upf_urr *u)
 {

@@ -21,19 +21,26 @@ static void
 write_out(struct upf_usage_report *r, const struct upf_charger *c, const struct upf_urr *u,
 	  const struct upf_usage *usage, uint64_t end_ns)
 {
+	static const struct upf_urr_time none;
+	const struct upf_urr_more *more = u->more;
+	const struct upf_urr_time *time = more == NULL             ? &none
+					  : usage == &more->before ? &more->before_time
+								   : &more->usage_time;
+	const struct upf_urr_time *quota = more == NULL ? &none : &more->quota_time;
+
 	*r = (struct upf_usage_report){
 		.urr_id = u->id,
 		.bytes = {usage->spent.bytes[UPF_UL], usage->spent.bytes[UPF_DL]},
 		.packets = {usage->packets[UPF_UL], usage->packets[UPF_DL]},
-		.duration_ms = usage->spent.duration_ns / AP_NS_PER_MS,
+		.duration_ms = time->duration_ns / AP_NS_PER_MS,
 		.start_ms = unix_ms(c, usage->start_ns),
 		.end_ms = unix_ms(c, end_ns),
 		.first_ms = unix_ms(c, usage->first_ns),
 		.last_ms = unix_ms(c, usage->last_ns),
-		.events = usage->spent.events,
+		.events = time->events,
 		.quota_bytes = {u->quota.bytes[UPF_UL], u->quota.bytes[UPF_DL]},
-		.quota_duration_ms = u->quota.duration_ns / AP_NS_PER_MS,
-		.quota_events = u->quota.events,
+		.quota_duration_ms = quota->duration_ns / AP_NS_PER_MS,
+		.quota_events = quota->events,
 	};
 }
 
@@ -54,8 +61,10 @@ report(const struct upf_charger *c, struct upf_urr *u, uint64_t now_ns,
 	u->pending = 0;
 	u->usage = (struct upf_usage){.start_ns = now_ns};
 	memset(&u->threshold, 0, sizeof(u->threshold));
-	if (u->more != NULL)
+	if (u->more != NULL) {
 		u->more->dropped_packets = u->more->dropped_bytes = 0;
+		u->more->usage_time = u->more->threshold_time = (struct upf_urr_time){0};
+	}
 	return n;
 }
 
@@ -154,10 +163,13 @@ upf_urr_carry(struct upf_urr *u, const struct upf_usage_report *r, uint64_t unix
 		u->usage.packets[d] = r->packets[d];
 		u->quota.bytes[d] = r->quota_bytes[d];
 	}
-	u->usage.spent.duration_ns = u->threshold.duration_ns = r->duration_ms * AP_NS_PER_MS;
-	u->quota.duration_ns = r->quota_duration_ms * AP_NS_PER_MS;
-	u->usage.spent.events = u->threshold.events = r->events;
-	u->quota.events = r->quota_events;
+	if (u->more != NULL) {
+		u->more->usage_time = u->more->threshold_time = (struct upf_urr_time){
+			.duration_ns = r->duration_ms * AP_NS_PER_MS, .events = r->events};
+		u->more->quota_time =
+			(struct upf_urr_time){.duration_ns = r->quota_duration_ms * AP_NS_PER_MS,
+					      .events = r->quota_events};
+	}
 	/* Another boot's times may lie before this clock's zero; they wrap and come back right. */
 	for (unsigned i = 0; i < RTE_DIM(moments); i++)
 		if (moments[i] != 0)
@@ -186,14 +198,16 @@ upf_charger_fini(struct upf_charger *c)
 
 /* A part kept back for the next report counts too. */
 static void
-add_part(struct upf_usage_report *r, const struct upf_charger *c, const struct upf_usage *part)
+add_part(struct upf_usage_report *r, const struct upf_charger *c, const struct upf_urr_more *more)
 {
+	const struct upf_usage *part = &more->before;
+
 	for (unsigned d = UPF_UL; d <= UPF_DL; d++) {
 		r->bytes[d] += part->spent.bytes[d];
 		r->packets[d] += part->packets[d];
 	}
-	r->duration_ms += part->spent.duration_ns / AP_NS_PER_MS;
-	r->events += part->spent.events;
+	r->duration_ms += more->before_time.duration_ns / AP_NS_PER_MS;
+	r->events += more->before_time.events;
 	r->start_ms = unix_ms(c, part->start_ns);
 	if (part->first_ns != 0)
 		r->first_ms = unix_ms(c, part->first_ns);
@@ -251,7 +265,7 @@ checkpoint(struct upf_charger *c, struct upf_session *s, uint64_t now_ns)
 		if (plain)
 			add_lanes(&e.usage, a, now_ns);
 		else if (a->urrs[i].flags & UPF_URR_HAS_PART)
-			add_part(&e.usage, c, &a->urrs[i].more->before);
+			add_part(&e.usage, c, a->urrs[i].more);
 		upf_report_put(c->reports, &e);
 	}
 }

@@ -29,6 +29,15 @@ join(struct upf_accounts *a)
 }
 
 static void
+begin_more(struct upf_urr *u, uint64_t now_ns)
+{
+	if ((u->flags & (UPF_URR_DURATION | UPF_URR_IMMEDIATE)) ==
+	    (UPF_URR_DURATION | UPF_URR_IMMEDIATE))
+		u->more->running_ns = now_ns;
+	u->more->validity_from_ns = now_ns;
+}
+
+static void
 go_on(struct upf_urr *u, const struct upf_urr *old, uint64_t now_ns)
 {
 	u->pending = old->pending & u->triggers;
@@ -36,11 +45,15 @@ go_on(struct upf_urr *u, const struct upf_urr *old, uint64_t now_ns)
 	u->threshold = old->threshold;
 	u->quota = old->quota;
 	u->active_ns = old->active_ns;
-	u->running_ns = u->flags & UPF_URR_DURATION ? old->running_ns : 0;
 	u->period_from_ns = u->period_ns == old->period_ns ? old->period_from_ns : now_ns;
 	u->flags |= old->flags & (uint16_t)~UPF_URR_CONFIG_FLAGS;
 	if (u->more != NULL && old->more != NULL) {
 		u->more->before = old->more->before;
+		u->more->before_time = old->more->before_time;
+		u->more->usage_time = old->more->usage_time;
+		u->more->threshold_time = old->more->threshold_time;
+		u->more->quota_time = old->more->quota_time;
+		u->more->running_ns = u->flags & UPF_URR_DURATION ? old->more->running_ns : 0;
 		u->more->before_end_ns = old->more->before_end_ns;
 		u->more->dropped_packets = old->more->dropped_packets;
 		u->more->dropped_bytes = old->more->dropped_bytes;
@@ -48,6 +61,8 @@ go_on(struct upf_urr *u, const struct upf_urr *old, uint64_t now_ns)
 		if (u->more->monitoring_unix_ms != old->more->monitoring_unix_ms)
 			u->flags &= (uint16_t)~UPF_URR_MONITORED;
 	} else {
+		if (u->more != NULL)
+			begin_more(u, now_ns);
 		u->flags &= (uint16_t) ~(UPF_URR_MONITORED | UPF_URR_HAS_PART);
 	}
 	if (u->generation == old->generation)
@@ -55,8 +70,10 @@ go_on(struct upf_urr *u, const struct upf_urr *old, uint64_t now_ns)
 	memset(&u->threshold, 0, sizeof(u->threshold));
 	memset(&u->quota, 0, sizeof(u->quota));
 	u->flags &= (uint16_t) ~(UPF_URR_EXHAUSTED | UPF_URR_HELD | UPF_URR_LAPSED);
-	if (u->more != NULL)
+	if (u->more != NULL) {
+		u->more->threshold_time = u->more->quota_time = (struct upf_urr_time){0};
 		u->more->validity_from_ns = now_ns;
+	}
 }
 
 static void
@@ -65,11 +82,8 @@ begin(struct upf_urr *u, uint64_t now_ns)
 	if (u->usage.start_ns == 0)
 		u->usage.start_ns = now_ns;
 	u->active_ns = u->period_from_ns = now_ns;
-	if ((u->flags & (UPF_URR_DURATION | UPF_URR_IMMEDIATE)) ==
-	    (UPF_URR_DURATION | UPF_URR_IMMEDIATE))
-		u->running_ns = now_ns;
 	if (u->more != NULL)
-		u->more->validity_from_ns = now_ns;
+		begin_more(u, now_ns);
 }
 
 static struct upf_urr *

@@ -9,12 +9,13 @@ deadline_more(const struct upf_accounts *a, const struct upf_urr *u)
 	const struct upf_urr_more *more = u->more;
 	uint64_t d = UINT64_MAX;
 
-	if (u->running_ns != 0) {
+	if (more->running_ns != 0) {
 		if (time_threshold(u) != 0 && u->triggers & UPF_TRIGGER_TIMTH)
-			d = u->running_ns + left(time_threshold(u), u->threshold.duration_ns);
+			d = more->running_ns +
+			    left(time_threshold(u), more->threshold_time.duration_ns);
 		if (more->time_quota_ns != UPF_NO_LIMIT && !(u->flags & UPF_URR_EXHAUSTED))
-			d = RTE_MIN(d, u->running_ns +
-					       left(more->time_quota_ns, u->quota.duration_ns));
+			d = RTE_MIN(d, more->running_ns + left(more->time_quota_ns,
+							       more->quota_time.duration_ns));
 		if (more->inactivity_ns != 0)
 			d = RTE_MIN(d, u->active_ns + more->inactivity_ns);
 	}
