@@ -105,6 +105,11 @@ func (u *Unit) accept(l *net.UnixListener) {
 			continue
 		}
 		u.mu.Lock()
+		if u.closed {
+			u.mu.Unlock()
+			conn.Close()
+			return
+		}
 		if u.conn != nil {
 			u.conn.Close() // a second agent takes over
 		}
