@@ -82,10 +82,12 @@ bool upf_pull(struct rte_mbuf *m, uint16_t want);
 static inline void
 upf_in_mark(struct rte_mbuf *m, uint32_t teid, uint8_t qfi, uint8_t rx, uint8_t interface)
 {
-	uint64_t *word = (uint64_t *)(void *)&m->hash;
-	const uint64_t flags = *word & (uint64_t)AP_M_TIMED << 48;
+	uint64_t word;
 
-	*word = teid | (uint64_t)qfi << 32 | (uint64_t)rx << 40 | flags | (uint64_t)interface << 56;
+	memcpy(&word, &m->hash, sizeof(word));
+	word = teid | (uint64_t)qfi << 32 | (uint64_t)rx << 40 |
+	       (word & (uint64_t)AP_M_TIMED << 48) | (uint64_t)interface << 56;
+	memcpy(&m->hash, &word, sizeof(word));
 }
 
 /** Data moves to the T-PDU, which keeps `bytes`; what is behind goes. One segment. */

@@ -16,6 +16,7 @@
  */
 
 #include <stdint.h>
+#include <string.h>
 
 #include <rte_mbuf.h>
 
@@ -82,6 +83,18 @@ upf_outer_bytes(const struct rte_mbuf *m)
 #define UPF_POINTER_BITS 48
 #define UPF_POINTER_MASK ((1ULL << UPF_POINTER_BITS) - 1)
 
+/** A matched packet whose session has other lanes by now. */
+static inline void
+upf_matched_move(struct rte_mbuf *m, const void *session, uint16_t lane)
+{
+	uint64_t word;
+
+	m->vlan_tci = lane;
+	memcpy(&word, &m->hash, sizeof(word)); /* the field is aligned to four octets */
+	word = (word & ~UPF_POINTER_MASK) | (uint64_t)(uintptr_t)session;
+	memcpy(&m->hash, &word, sizeof(word));
+}
+
 /**
  * After upf_match: the session's address takes six octets, flags and interface stay. The rx
  * flags and the QFI of a matched packet move to packet_type, the lane's number to vlan_tci.
@@ -89,28 +102,19 @@ upf_outer_bytes(const struct rte_mbuf *m)
 static inline void
 upf_matched_set(struct rte_mbuf *m, const void *session, uint16_t lane)
 {
-	uint64_t *word = (uint64_t *)(void *)&m->hash;
 	const struct upf_arrival a = *upf_arrival(m);
 
 	m->packet_type = (uint32_t)a.rx << 8 | a.qfi;
-	m->vlan_tci = lane;
-	*word = (*word & ~UPF_POINTER_MASK) | (uint64_t)(uintptr_t)session;
-}
-
-/** A matched packet whose session has other lanes by now. */
-static inline void
-upf_matched_move(struct rte_mbuf *m, const void *session, uint16_t lane)
-{
-	uint64_t *word = (uint64_t *)(void *)&m->hash;
-
-	m->vlan_tci = lane;
-	*word = (*word & ~UPF_POINTER_MASK) | (uint64_t)(uintptr_t)session;
+	upf_matched_move(m, session, lane);
 }
 
 static inline void *
 upf_matched_session(const struct rte_mbuf *m)
 {
-	return (void *)(uintptr_t)(*(const uint64_t *)(const void *)&m->hash & UPF_POINTER_MASK);
+	uint64_t word;
+
+	memcpy(&word, &m->hash, sizeof(word));
+	return (void *)(uintptr_t)(word & UPF_POINTER_MASK);
 }
 
 static inline uint16_t
