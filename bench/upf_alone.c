@@ -132,14 +132,22 @@ stages_make(struct upf_bed *b, struct stage *s)
 	return nb;
 }
 
+static void
+come_by(struct ap_worker *w, void *arg)
+{
+	(void)w;
+	(void)arg;
+}
+
 static int
-stages_hold(struct stage *s, unsigned nb)
+stages_hold(struct upf_bed *b, struct stage *s, unsigned nb)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; i < nb && rc == 0; i++) {
 		s[i].windows = calloc(HARNESS_WINDOWS_MAX, sizeof(*s[i].windows));
-		rc = s[i].windows ? ap_worker_hold(s[i].w, &s[i].hold) : -ENOMEM;
+		rc = s[i].windows ? upf_bed_call(b, s[i].lcore, come_by, NULL) : -ENOMEM;
+		rc = rc < 0 ? rc : ap_worker_hold(s[i].w, &s[i].hold);
 		if (rc < 0)
 			fprintf(stderr, "bench upf: lcore %s does not stand still\n", s[i].w->name);
 	}
@@ -164,7 +172,7 @@ upf_bed_alone(struct upf_bed *b, unsigned directions, double seconds, struct upf
 	unsigned nb = stages_make(b, s);
 	uint64_t frame = harness_frame_least(20);
 	cpu_set_t was;
-	int rc = stages_hold(s, nb);
+	int rc = stages_hold(b, s, nb);
 
 	*t = (struct upf_bed_trial){0};
 	upf_bed_losses(b, t, true);
@@ -183,7 +191,8 @@ upf_bed_alone(struct upf_bed *b, unsigned directions, double seconds, struct upf
 			(struct upf_bed_stage){s[i].w->name, harness_summary(s[i].windows, s[i].n)};
 	}
 	stages_release(s, nb);
-	upf_gen_settle(&b->gen, STILL_MS);
+	if (upf_gen_settle(&b->gen, STILL_MS) != 0)
+		upf_gen_give_up(&b->gen); /* all has been walked and drained */
 	upf_bed_losses(b, t, false);
 	return rc < 0 ? rc : (int)nb;
 }

@@ -24,6 +24,10 @@ struct upf_bed {
 	struct upf_bed_install install;
 };
 
+/** ap_worker_run() with more patience. @return 0, or -errno after a message */
+int upf_bed_call(struct upf_bed *b, unsigned lcore, void (*fn)(struct ap_worker *w, void *arg),
+		 void *arg);
+
 /** Begins to count a trial's packets, or ends it. */
 void upf_bed_losses(const struct upf_bed *b, struct upf_bed_trial *t, bool begin);
 

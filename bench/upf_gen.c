@@ -355,7 +355,7 @@ upf_gen_frame(struct upf_gen *g, long *switches)
 	return atomic_load_explicit(&g->frame_cycles, memory_order_relaxed);
 }
 
-void
+uint64_t
 upf_gen_settle(struct upf_gen *g, unsigned still_ms)
 {
 	uint64_t still = ap_clock_ns(), was = UINT64_MAX, inside;
@@ -370,11 +370,17 @@ upf_gen_settle(struct upf_gen *g, unsigned still_ms)
 		if (inside != was)
 			still = ap_clock_ns();
 		was = inside;
-		if (ap_clock_ns() - still > still_ms * AP_NS_PER_MS) {
-			atomic_store_explicit(&g->give_up, true, memory_order_release);
-			upf_gen_frame(g, &switches);
-			upf_gen_frame(g, &switches);
-			return;
-		}
-	} while (inside != 0);
+	} while (inside != 0 && ap_clock_ns() - still < still_ms * AP_NS_PER_MS);
+	return inside;
+}
+
+void
+upf_gen_give_up(struct upf_gen *g)
+{
+	long switches;
+
+	atomic_store_explicit(&g->give_up, true, memory_order_release);
+	/* It looks there after the first one. */
+	upf_gen_frame(g, &switches);
+	upf_gen_frame(g, &switches);
 }

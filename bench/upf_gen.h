@@ -114,7 +114,13 @@ upf_gen_under_way(const struct upf_gen *g, enum upf_wire_direction d)
 	return atomic_load_explicit(&c->sent, memory_order_relaxed) - back;
 }
 
-/** Both directions stopped and empty, or still for `still_ms`: then the rest is given up. */
-void upf_gen_settle(struct upf_gen *g, unsigned still_ms);
+/**
+ * Stops both directions and waits until nothing is under way, or nothing came for `still_ms`.
+ * @return packets under way
+ */
+uint64_t upf_gen_settle(struct upf_gen *g, unsigned still_ms);
+
+/** What is under way is lost; the generator stands still. */
+void upf_gen_give_up(struct upf_gen *g);
 
 #endif

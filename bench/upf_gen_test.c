@@ -184,7 +184,8 @@ run(enum fault fault)
 	upf_gen_rate(&gen, UPF_WIRE_DOWN, (struct gen_rate){GEN_RATE_PPS, 1e6});
 	while (gen.flow[0].c.good < PACKETS || gen.flow[1].c.good < PACKETS)
 		rte_delay_us_sleep(1000);
-	upf_gen_settle(&gen, 100);
+	if (upf_gen_settle(&gen, 1000) != 0)
+		upf_gen_give_up(&gen);
 	upf_gen_stop(&gen);
 	atomic_store(&unit.stop, true);
 	pthread_join(thread, NULL);

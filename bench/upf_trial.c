@@ -16,6 +16,7 @@
 #define SAMPLE_TRIES 50
 #define STILL_MS 150
 #define WINDOWS_MAX 4096
+#define CALLS 6 /**< of AP_WORKER_RUN_S that an lcore may go without its CPU */
 
 /** Counters at one moment. */
 struct sample {
@@ -74,6 +75,53 @@ frame_on_worker(struct ap_worker *w, void *arg)
 	f->switches = harness_switches();
 }
 
+int
+upf_bed_call(struct upf_bed *b, unsigned lcore, void (*fn)(struct ap_worker *w, void *arg),
+	     void *arg)
+{
+	struct ap_worker *w = &b->run->workers[lcore];
+	int rc;
+
+	for (unsigned i = 1;; i++) {
+		rc = ap_worker_run(w, fn, arg);
+		if (rc != -ETIMEDOUT || i == CALLS)
+			break;
+		fprintf(stderr, "lcore %s has had no CPU for %u s: others use this machine\n",
+			w->name, i * AP_WORKER_RUN_S);
+	}
+	if (rc < 0)
+		fprintf(stderr, "bench upf: lcore %s does not come by\n", w->name);
+	return rc;
+}
+
+static void
+nothing(struct ap_worker *w, void *arg)
+{
+	(void)w;
+	(void)arg;
+}
+
+/**
+ * Stops the generator and waits for what is under way. It is given up when every lcore has had the
+ * CPU and nothing came out.
+ */
+static int
+settle(struct upf_bed *b)
+{
+	uint64_t inside = UINT64_MAX, was;
+	int rc = 0;
+
+	do {
+		was = inside;
+		for (unsigned i = 0; i < b->plan->nb_lcores && rc == 0; i++)
+			rc = upf_bed_call(b, i, nothing, NULL);
+		inside = upf_gen_settle(&b->gen, STILL_MS);
+	} while (rc == 0 && inside != 0 && inside != was);
+	if (inside != 0)
+		upf_gen_give_up(&b->gen);
+	return rc;
+}
+
 /**
  * Runs the frame on every CPU of the measurement.
  * @param switches set to Σ of how often their threads lost them
@@ -87,7 +135,7 @@ frame_all(struct upf_bed *b, long *switches, int *rc)
 	for (unsigned i = 0; i < b->plan->nb_lcores && *rc == 0; i++) {
 		struct frame f = {0};
 
-		*rc = ap_worker_run(&b->run->workers[i], frame_on_worker, &f);
+		*rc = upf_bed_call(b, i, frame_on_worker, &f);
 		clean &= *rc == 0 && harness_frame_clean(f.cycles);
 		*switches += f.switches;
 	}
@@ -213,11 +261,10 @@ windows_take(struct upf_bed *b, double seconds, struct window *windows)
 		windows[n] = window_of(b, &s, &e);
 		clean &= rc == 0 && frame_all(b, &after, &rc);
 		windows[n++].clean = clean && before == after;
-		if (rc < 0)
-			fprintf(stderr, "bench upf: an lcore did not come by for %d s\n",
-				AP_WORKER_RUN_S);
-		else if (upf_agent_idle(b->agent, &err) < 0)
-			rc = -EIO, fprintf(stderr, "bench upf: %s\n", err.text);
+		if (rc == 0 && upf_agent_idle(b->agent, &err) < 0) {
+			fprintf(stderr, "bench upf: %s\n", err.text);
+			rc = -EIO;
+		}
 	}
 	return rc < 0 ? rc : n;
 }
@@ -228,7 +275,7 @@ upf_bed_trial(struct upf_bed *b, unsigned directions, double pps, double seconds
 {
 	static struct ap_hist before, after;
 	static struct window windows[WINDOWS_MAX];
-	int n;
+	int n, rc;
 
 	*t = (struct upf_bed_trial){.offered_pps = pps};
 	upf_bed_losses(b, t, true);
@@ -237,10 +284,10 @@ upf_bed_trial(struct upf_bed *b, unsigned directions, double pps, double seconds
 	delays(b, &before);
 	n = windows_take(b, seconds, windows);
 	delays(b, &after);
-	upf_gen_settle(&b->gen, STILL_MS);
+	rc = settle(b);
 	upf_bed_losses(b, t, false);
-	if (n < 0)
-		return n;
+	if (n < 0 || rc < 0)
+		return n < 0 ? n : rc;
 	summarize(windows, (unsigned)n, t);
 	ap_hist_subtract(&after, &before);
 	t->delay_us_p50 = (double)ap_hist_percentile(&after, 50) / 1e3;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 
+#include <rte_cycles.h>
 #include <rte_pause.h>
 #include <rte_ring.h>
 
@@ -10,6 +10,8 @@
 #include "core/node.h"
 #include "core/walk.h"
 #include "core/worker.h"
+
+#define STAND_US 10 /**< between looks of a worker that is held */
 
 uint64_t
 ap_node_now(const struct ap_node *n)
@@ -133,7 +135,9 @@ stand(struct ap_worker *w, void *arg)
 		if (atomic_load_explicit(&w->call, memory_order_relaxed))
 			take_call(w);
 		else
-			sched_yield(); /* whom we wait for may share the CPU */
+			/* Whom we wait for may share the CPU. Not sched_yield(): a thread that
+			 * calls it all the time has, for Linux 6.18, used up its share for long. */
+			rte_delay_us_sleep(STAND_US);
 	}
 }
 
