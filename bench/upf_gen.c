@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
 #include <rte_cycles.h>
 #include <rte_lcore.h>
@@ -198,8 +199,7 @@ obey(struct upf_gen *g, uint64_t now_ns)
 	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
 		rate_obey(&g->flow[d], now_ns);
 	if (asked != atomic_load_explicit(&g->frame_done, memory_order_relaxed)) {
-		atomic_store_explicit(&g->frame_cycles, harness_frame(), memory_order_relaxed);
-		atomic_store_explicit(&g->frame_switches, harness_switches(), memory_order_relaxed);
+		upf_frame_take(&g->frame);
 		atomic_store_explicit(&g->frame_done, asked, memory_order_release);
 	}
 	if (!atomic_load_explicit(&g->give_up, memory_order_acquire))
@@ -343,27 +343,37 @@ upf_gen_drain(struct upf_gen *g)
 			empty = receive(g, d, now_ns) ? 0 : empty + 1;
 }
 
-uint64_t
-upf_gen_frame(struct upf_gen *g, long *switches)
+void
+upf_frame_take(struct upf_frame *f)
+{
+	struct timespec t;
+
+	f->cycles = harness_frame();
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	f->cpu_ns = (uint64_t)t.tv_sec * AP_NS_PER_S + (uint64_t)t.tv_nsec;
+	f->wall_ns = ap_clock_ns();
+}
+
+void
+upf_gen_frame(struct upf_gen *g, struct upf_frame *f)
 {
 	uint32_t ask = atomic_load_explicit(&g->frame_asked, memory_order_relaxed) + 1;
 
 	atomic_store_explicit(&g->frame_asked, ask, memory_order_release);
 	while (atomic_load_explicit(&g->frame_done, memory_order_acquire) != ask)
 		rte_delay_us_sleep(20);
-	*switches = atomic_load_explicit(&g->frame_switches, memory_order_relaxed);
-	return atomic_load_explicit(&g->frame_cycles, memory_order_relaxed);
+	*f = g->frame;
 }
 
 uint64_t
 upf_gen_settle(struct upf_gen *g, unsigned still_ms)
 {
 	uint64_t still = ap_clock_ns(), was = UINT64_MAX, inside;
-	long switches;
+	struct upf_frame f;
 
 	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
 		upf_gen_rate(g, d, (struct gen_rate){GEN_RATE_STOP, 0});
-	upf_gen_frame(g, &switches); /* it has seen that */
+	upf_gen_frame(g, &f); /* it has seen that */
 	do {
 		rte_delay_us_sleep(200);
 		inside = upf_gen_under_way(g, UPF_WIRE_UP) + upf_gen_under_way(g, UPF_WIRE_DOWN);
@@ -377,10 +387,10 @@ upf_gen_settle(struct upf_gen *g, unsigned still_ms)
 void
 upf_gen_give_up(struct upf_gen *g)
 {
-	long switches;
+	struct upf_frame f;
 
 	atomic_store_explicit(&g->give_up, true, memory_order_release);
 	/* It looks there after the first one. */
-	upf_gen_frame(g, &switches);
-	upf_gen_frame(g, &switches);
+	upf_gen_frame(g, &f);
+	upf_gen_frame(g, &f);
 }

@@ -38,6 +38,22 @@ struct upf_gen_counters {
 	_Atomic uint64_t given_up; /**< never came out */
 };
 
+/** The fixed loop of bench/harness.h on a CPU, and what its thread has had of it. */
+struct upf_frame {
+	uint64_t cycles;
+	uint64_t cpu_ns, wall_ns;
+};
+
+/** Of the calling thread. */
+void upf_frame_take(struct upf_frame *f);
+
+/** @return share of the time between two frames of a thread that it had its CPU */
+static inline double
+upf_frame_share(const struct upf_frame *a, const struct upf_frame *b)
+{
+	return (double)(b->cpu_ns - a->cpu_ns) / (double)(b->wall_ns - a->wall_ns);
+}
+
 struct upf_gen_flow {
 	struct rte_ring *to;                       /**< the unit's RX ring */
 	struct rte_ring *from[UPF_GEN_QUEUES_MAX]; /**< its TX rings of the other port */
@@ -75,8 +91,7 @@ struct upf_gen {
 	_Atomic bool pause, paused;
 	_Atomic uint32_t frame_asked; /**< fixed loops of bench/harness.h to run ... */
 	_Atomic uint32_t frame_done;  /**< ... and run */
-	_Atomic uint64_t frame_cycles;
-	_Atomic long frame_switches;
+	struct upf_frame frame;       /**< the last one, once `frame_done` says so */
 };
 
 /** Fields up to `queues`, and the rings, are filled in. @return 0 or -errno */
@@ -86,12 +101,8 @@ void upf_gen_stop(struct upf_gen *g);
 /** Control thread. Takes effect within microseconds. */
 void upf_gen_rate(struct upf_gen *g, enum upf_wire_direction d, struct gen_rate rate);
 
-/**
- * Runs the fixed loop on the generator's CPU and waits for it.
- * @param switches set to how often the generator has lost its CPU
- * @return TSC cycles of the loop
- */
-uint64_t upf_gen_frame(struct upf_gen *g, long *switches);
+/** Takes a frame on the generator's CPU and waits for it. */
+void upf_gen_frame(struct upf_gen *g, struct upf_frame *f);
 
 /** The control thread takes the generator's place, or gives it back. Rates are 0. */
 void upf_gen_pause(struct upf_gen *g, bool pause);

@@ -16,7 +16,8 @@
 #define SAMPLE_TRIES 50
 #define STILL_MS 150
 #define WINDOWS_MAX 4096
-#define CALLS 6 /**< of AP_WORKER_RUN_S that an lcore may go without its CPU */
+#define SHARE_CLEAN 0.97 /* the control threads want a little */
+#define CALLS 6          /**< of AP_WORKER_RUN_S that an lcore may go without its CPU */
 
 /** Counters at one moment. */
 struct sample {
@@ -59,20 +60,16 @@ take_sample(const struct upf_bed *b, struct sample *s)
 	}
 }
 
-/** The fixed loop on one CPU, and how often its thread has lost that. */
-struct frame {
-	uint64_t cycles;
-	long switches;
+/** Of every CPU of the measurement: the generator's, then the lcores'. */
+struct frames {
+	struct upf_frame f[1 + AP_LCORES_MAX];
 };
 
 static void
 frame_on_worker(struct ap_worker *w, void *arg)
 {
-	struct frame *f = arg;
-
 	(void)w;
-	f->cycles = harness_frame();
-	f->switches = harness_switches();
+	upf_frame_take(arg);
 }
 
 int
@@ -122,23 +119,27 @@ settle(struct upf_bed *b)
 	return rc;
 }
 
-/**
- * Runs the frame on every CPU of the measurement.
- * @param switches set to Σ of how often their threads lost them
- * @return whether all ran at clean speed
- */
-static bool
-frame_all(struct upf_bed *b, long *switches, int *rc)
+static int
+frames_take(struct upf_bed *b, struct frames *f)
 {
-	bool clean = harness_frame_clean(upf_gen_frame(&b->gen, switches));
+	int rc = 0;
 
-	for (unsigned i = 0; i < b->plan->nb_lcores && *rc == 0; i++) {
-		struct frame f = {0};
+	upf_gen_frame(&b->gen, &f->f[0]);
+	for (unsigned i = 0; i < b->plan->nb_lcores && rc == 0; i++)
+		rc = upf_bed_call(b, i, frame_on_worker, &f->f[1 + i]);
+	return rc;
+}
 
-		*rc = upf_bed_call(b, i, frame_on_worker, &f);
-		clean &= *rc == 0 && harness_frame_clean(f.cycles);
-		*switches += f.switches;
-	}
+/** @return whether all CPUs ran at clean speed at both ends, and nobody else had them between */
+static bool
+frames_clean(const struct upf_bed *b, const struct frames *a, const struct frames *e)
+{
+	bool clean = true;
+
+	for (unsigned i = 0; i <= b->plan->nb_lcores; i++)
+		clean &= harness_frame_clean(a->f[i].cycles) &&
+			 harness_frame_clean(e->f[i].cycles) &&
+			 upf_frame_share(&a->f[i], &e->f[i]) >= SHARE_CLEAN;
 	return clean;
 }
 
@@ -251,16 +252,18 @@ windows_take(struct upf_bed *b, double seconds, struct window *windows)
 	int rc = 0, n = 0;
 
 	while (rc == 0 && n < WINDOWS_MAX && (n == 0 || ap_clock_ns() < end)) {
-		long before, after = 0;
-		bool clean = frame_all(b, &before, &rc);
+		struct frames before, after;
 		struct sample s, e;
 
+		rc = frames_take(b, &before);
+		if (rc < 0)
+			break;
 		take_sample(b, &s);
 		rte_delay_us_sleep(WINDOW_MS * 1000);
 		take_sample(b, &e);
+		rc = frames_take(b, &after);
 		windows[n] = window_of(b, &s, &e);
-		clean &= rc == 0 && frame_all(b, &after, &rc);
-		windows[n++].clean = clean && before == after;
+		windows[n++].clean = rc == 0 && frames_clean(b, &before, &after);
 		if (rc == 0 && upf_agent_idle(b->agent, &err) < 0) {
 			fprintf(stderr, "bench upf: %s\n", err.text);
 			rc = -EIO;
