@@ -62,6 +62,7 @@ row_write_live(struct bench_result *res, const struct upf_row *r)
 	bench_str(res, "limit",
 		  r->composed                           ? "composed"
 		  : !live                               ? "alone"
+		  : r->max.windows_clean == 0           ? "disturbed"
 		  : r->max.busy_percent >= BUSY_PERCENT ? "worker"
 							: "generator");
 	bench_bool(res, "no_nic", true);

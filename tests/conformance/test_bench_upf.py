@@ -28,7 +28,7 @@ KEYS = {
 
 def bench(*options: str) -> list[dict]:
     command = [AIRPATH, "bench", "upf", "--sessions", "500", "--seconds", "0.2", "--json", "-"]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*command, *options], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["bench"] == "upf"
