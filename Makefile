@@ -15,7 +15,7 @@ build: setup ## release build: build/airpath, build/airpath-n4
 	@tools/build.sh build
 	@tools/build-go.sh
 
-demo: build ## the S0 loopback, its table beside the paper's (about a minute)
+demo: build ## the S0 loopback beside the paper's table, then a UPF (about a minute)
 	@tools/demo.sh
 
 test: build ## unit, sanitizer, fuzz smoke, conformance and end-to-end tests

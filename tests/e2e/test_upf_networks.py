@@ -3,19 +3,28 @@
 worker that owns them."""
 
 import socket
+import struct
 import time
 
 import pytest
-from harness import netns, traffic, usage
+from harness import netns, pfcp, traffic, usage
 from harness import pfcp_ies as ies
 from harness.gnb import Ue
 from harness.pfcp import Smf
 from harness.upf import DN, GNB, N3, N6, POOL, pdu_session
+from scapy.contrib import pfcp as p
 from scapy.layers.inet import IP, UDP
-from scapy.layers.l2 import Ether
+from scapy.layers.l2 import ARP, Dot1Q, Ether
 
+# Of Linux; not in Python's socket module.
+SOL_PACKET, PACKET_AUXDATA, TP_STATUS_VLAN_VALID = 263, 8, 0x10
 IMS, IMS_HOST = "10.7.0.1", "10.7.0.2"
 SAME = "10.45.200.1"  # a UE's address in two networks
+
+
+@pytest.fixture(scope="module")
+def gnb(upf):
+    return upf.gnb()
 
 
 def associated(unit) -> Smf:
@@ -79,10 +88,8 @@ def test_overlapping_addresses_of_two_network_instances(make_upf):
         assert mine.dl_packets == before + 2
 
 
-def test_n9(make_upf):
+def test_n9(upf, smf, gnb):
     """An intermediate UPF: from one tunnel into another, both ways, QFI and container kept."""
-    unit = make_upf()
-    smf, gnb = associated(unit), unit.gnb()
     session = smf.establish(
         ies.pdr(1, ies.pdi(ies.ACCESS, ies.choose()), far=1, precedence=1, removal=6, qers=[1]),
         ies.pdr(2, ies.pdi(ies.CORE, ies.choose()), far=2, precedence=1, removal=6, qers=[1]),
@@ -90,7 +97,7 @@ def test_n9(make_upf):
         ies.far(2, "FORW", to=ies.ACCESS, out=(0x31, GNB)),
         ies.qer(1, qfi=9),
     )
-    anchor = unit.gnb(DN, ns=unit.dn)
+    anchor = upf.gnb(DN, ns=upf.dn)
     assert session.tunnels[1][1] == N3
     assert session.tunnels[2][1] == N6
     packet = bytes(IP(src="10.99.0.1", dst="192.0.2.1") / UDP() / b"up")
@@ -103,13 +110,11 @@ def test_n9(make_upf):
     assert (got.teid, got.payload, got.qfi) == (0x31, packet, 9)
 
 
-def test_transport_level_marking(make_upf):
+def test_transport_level_marking(upf, smf, gnb):
     """§8.2.12: the outer header's DSCP."""
-    unit = make_upf()
-    smf, gnb = associated(unit), unit.gnb()
     session = pdu_session(smf)
     session.modify(ies.far(2, to=ies.ACCESS, out=(7, GNB), tos=(0xB8, 0xFC), update=True))
-    with netns.inside(unit.gnb_ns):
+    with netns.inside(upf.gnb_ns):
         wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
     wire.bind(("n3", 0x0800))
     wire.settimeout(3)
@@ -149,3 +154,108 @@ def test_two_workers(make_upf, how):
     for session in sessions:
         (report,) = usage.reports(session.delete())
         assert (report.uplink_packets, report.downlink_packets) == (3, 3)
+
+
+def test_vlan(make_upf):
+    """An interface behind a tag: frames with another tag, or none, are not its own."""
+    unit = make_upf(
+        instances=("internet", "ims"),
+        interfaces=[
+            {
+                "name": "ims",
+                "port": "n6",
+                "vlan": 100,
+                "types": ["core"],
+                "network_instances": ["ims"],
+                "addresses": [f"{IMS}/24"],
+            },
+        ],
+    )
+    smf, gnb = associated(unit), unit.gnb()
+    session = session_in(smf, "ims", 2)
+    with netns.inside(unit.dn):
+        wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    wire.bind(("n6", 3))
+    wire.settimeout(3)
+    ours, theirs = "02:00:00:00:06:01", "02:00:00:00:06:02"
+
+    def frame(vlan: int, packet) -> bytes:
+        return bytes(Ether(src=theirs, dst=ours) / Dot1Q(vlan=vlan) / packet)
+
+    def await_tagged(wanted) -> Ether:
+        """The kernel has taken the tag off and tells it beside the frame."""
+        until = time.monotonic() + 3
+        while time.monotonic() < until:
+            octets, aside, _, _ = wire.recvmsg(2000, 64)
+            got = Ether(octets)
+            if got.src == ours and wanted(got):
+                status, _, _, _, _, tci, _ = struct.unpack("IIIHHHH", aside[0][2])
+                assert (status & TP_STATUS_VLAN_VALID, tci & 0xFFF) == (TP_STATUS_VLAN_VALID, 100)
+                return got
+        raise TimeoutError
+
+    with wire:
+        wire.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
+        packet = IP(src=SAME, dst=IMS_HOST) / UDP(sport=9, dport=9) / b"up"
+        gnb.send(session.tunnels[1], bytes(packet))
+        who = await_tagged(lambda got: ARP in got and got[ARP].pdst == IMS_HOST)
+        answer = ARP(op=2, hwsrc=theirs, psrc=IMS_HOST, hwdst=ours, pdst=IMS)
+        wire.send(frame(100, answer))
+        got = await_tagged(lambda got: IP in got and got[IP].dst == IMS_HOST)
+        assert bytes(got[IP].payload.payload) == b"up"
+        assert who[ARP].psrc == IMS
+        down = IP(src=IMS_HOST, dst=SAME) / UDP(sport=9, dport=9)
+        before = unit.drops()
+        wire.send(frame(101, down / b"other tag"))
+        wire.send(frame(100, down / b"down"))
+        assert gnb.receive().payload.endswith(b"down")
+    assert (unit.drops() - before)["upf_in_vlan"] == 1
+
+
+def test_reflective_qos(upf, smf, gnb):
+    """§8.2.89: RQI of the QER goes down in the PDU session container."""
+    session = pdu_session(smf, ies.qer(2, qfi=5, rqi=True), qers=(2,))
+    packet = bytes(IP(src=session.ue[1][0], dst=DN) / UDP(sport=9, dport=33434) / b"x")
+    gnb.send(session.tunnels[1], packet, qfi=5)
+    got = gnb.receive()
+    assert (got.qfi, got.rqi) == (5, True)
+
+
+def test_framed_route(upf, smf, gnb):
+    """§5.16: a network behind the UE."""
+    upf.net.run(upf.dn, ["ip", "route", "add", "198.51.100.0/24", "via", N6])
+    route = ies.raw(153, b"198.51.100.0/24")
+    session = smf.establish(
+        ies.pdr(
+            1,
+            ies.pdi(ies.ACCESS, ies.choose(), ies.ue_ip("10.45.7.7"), route),
+            far=1,
+            precedence=1,
+            removal=6,
+        ),
+        ies.pdr(
+            2,
+            ies.pdi(
+                ies.CORE,
+                ies.network_instance("internet"),
+                ies.ue_ip("10.45.7.7", destination=True),
+                route,
+            ),
+            far=2,
+            precedence=1,
+        ),
+        ies.far(1, "FORW", to=ies.CORE, instance="internet"),
+        ies.far(2, "FORW", to=ies.ACCESS, out=(7, GNB)),
+    )
+    for source in ("10.45.7.7", "198.51.100.9"):
+        packet = bytes(IP(src=source, dst=DN) / UDP(sport=9, dport=33434) / b"x")
+        gnb.send(session.tunnels[1], packet)
+        assert IP(gnb.receive().payload).dst == source
+
+
+def test_inactivity_is_reported(smf):
+    """§5.11.3: User Plane Inactivity Timer."""
+    timer = p.IE_UserPlaneInactivityTimer(timer=1)
+    pdu_session(smf, timer)
+    report = smf.wait_request(pfcp.REPORT, 5)
+    assert ies.one_of(report, p.IE_ReportType).UPIR
