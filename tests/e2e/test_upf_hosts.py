@@ -39,9 +39,9 @@ def attached(upf, gnb, smf):
         upf.net.remove(ue.ns)
 
 
-def accounted(session, ue) -> None:
+def accounted(upf, session, ue) -> None:
     """Σ of the usage report equals what the gNB's end counted, octet by octet."""
-    time.sleep(0.1)
+    upf.settle()
     (report,) = usage.reports(session.delete())
     assert (report.uplink, report.uplink_packets) == (ue.ul_bytes, ue.ul_packets)
     assert (report.downlink, report.downlink_packets) == (ue.dl_bytes, ue.dl_packets)
@@ -56,7 +56,7 @@ def test_ping_and_tcp(upf, attached):
         sent, received = traffic.tcp_transfer(server, client, address, 1 << 20, window=WINDOW)
         assert received == sent
     assert ue.qfis == {1}, "the QER's QFI goes with every packet"
-    accounted(session, ue)
+    accounted(upf, session, ue)
 
 
 def test_ipv6(upf, attached):
@@ -67,7 +67,7 @@ def test_ipv6(upf, attached):
         assert answered == sent
     sent, received = traffic.tcp_transfer(upf.dn, ue.ns, DN_6, 1 << 20, window=WINDOW)
     assert received == sent
-    accounted(session, ue)
+    accounted(upf, session, ue)
 
 
 def test_outer_ipv6(upf, attached):
@@ -77,7 +77,7 @@ def test_outer_ipv6(upf, attached):
     assert ue.uplink[1] == N3_6
     sent, answered = traffic.ping(ue.ns, DN, size=200, count=5)
     assert answered == sent
-    accounted(session, ue)
+    accounted(upf, session, ue)
 
 
 def test_own_addresses_answer(upf):
@@ -103,7 +103,7 @@ def test_a_spoofed_source_is_dropped(upf, gnb, smf):
     with netns.inside(upf.dn):
         heard = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     heard.bind((DN, 5000))
-    heard.settimeout(2)
+    heard.settimeout(10)
     with heard:
         for source in ("10.45.99.99", "192.0.2.1", own):
             packet = IP(src=source, dst=DN) / UDP(sport=1, dport=5000) / source.encode()
@@ -144,7 +144,7 @@ def test_fragments(upf, gnb, attached):
         heard = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         raw = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     heard.bind((DN, 5001))
-    heard.settimeout(3)
+    heard.settimeout(10)
     ue.keep = []
     with heard, raw:
         # Up: 1500 B in the tunnel; the gNB's kernel fragments the outer packet.
@@ -154,7 +154,7 @@ def test_fragments(upf, gnb, attached):
         assert heard.recv(2000) == data
         # Down: 1500 B that have no room in 1500 B with a tunnel around.
         raw.sendto(data, (session.ue[1][0], 5002))
-        until = time.monotonic() + 3
+        until = time.monotonic() + 10
         while not ue.keep and time.monotonic() < until:
             time.sleep(0.02)
     assert b"".join(ue.keep)[28:] == data, "outer fragments reached the gNB's kernel"
@@ -199,7 +199,7 @@ def test_flow_filters_by_precedence(upf, attached):
         sender.bind((DN, port))
         sender.sendto(b"x", (session.ue[1][0], 9))
         sender.close()
-        until = time.monotonic() + 2
+        until = time.monotonic() + 10
         while not ue.qfis and time.monotonic() < until:
             time.sleep(0.01)
         assert ue.qfis == {qfi}, port

@@ -50,14 +50,20 @@ def pour(send, rate: float, seconds: float) -> int:
 
 
 def held(trial, rate: float) -> None:
-    """A trial gives bit/s, never above the rate. Below it only where other programs had the CPUs
-    for longer than a burst covers: then once more."""
+    """A trial gives when packets came. In one of five they come within 5 % of the rate from half
+    a second on; in none are they more than rate and burst (100 ms) allow. Where other programs
+    have the CPUs, packets are seen late and in heaps."""
     seen = []
     for _ in range(5):
-        seen.append(trial())
-        assert seen[-1] < 1.05 * rate
-        if seen[-1] > 0.95 * rate:
-            return
+        start = time.monotonic()
+        times = trial()
+        elapsed = time.monotonic() - start
+        assert 0 < len(times) * SIZE * 8 < 1.05 * rate * (elapsed + 0.1)
+        later = [t for t in times if t > times[0] + 0.5]
+        if len(later) > 1 and later[-1] > later[0]:
+            seen.append((len(later) - 1) * SIZE * 8 / (later[-1] - later[0]))
+            if abs(seen[-1] - rate) < 0.05 * rate:
+                return
     raise AssertionError(f"{seen} of {rate}")
 
 
@@ -67,14 +73,14 @@ def test_downlink_mbr(upf, gnb, smf, internet, kbps):
     """Within 5 % of the inner octets' rate; the rest is dropped by name."""
     session = pdu_session(smf, ies.qer(2, mbr=(kbps, kbps)), qers=(1, 2), teid=0x21)
 
-    def trial() -> float:
+    def trial() -> list[float]:
         before, down = upf.drops(), gnb.sink(0x21)
         to = (session.ue[1][0], 9)
         sent = pour(lambda _: internet.sendto(bytes(SIZE - 28), to), kbps * 2000, 2)
-        time.sleep(0.3)
+        upf.settle()
         dropped = upf.drops() - before
         assert 0 < dropped["upf_police_rate"] <= sent - len(down.times)
-        return down.rate(0.5)
+        return down.times
 
     held(trial, kbps * 1000)
     session.delete()
@@ -86,7 +92,7 @@ def test_uplink_mbr(upf, gnb, smf, internet):
     session = pdu_session(smf, ies.qer(2, mbr=(kbps, 1)), qers=(1, 2))
     octets = packet(session, internet)
 
-    def trial() -> float:
+    def trial() -> list[float]:
         stop, times = threading.Event(), []
 
         def listen() -> None:
@@ -98,11 +104,10 @@ def test_uplink_mbr(upf, gnb, smf, internet):
         thread = threading.Thread(target=listen)
         thread.start()
         pour(lambda _: gnb.send(session.tunnels[1], octets), kbps * 2000, 2)
-        time.sleep(0.3)
+        upf.settle()
         stop.set()
         thread.join()
-        later = [t for t in times if t > times[0] + 0.5]
-        return (len(later) - 1) * SIZE * 8 / (later[-1] - later[0])
+        return times
 
     held(trial, kbps * 1000)
     session.delete()
@@ -128,11 +133,11 @@ def test_session_ambr_across_pdrs(upf, gnb, smf, internet):
     session = pdu_session(smf, *filters, ies.qer(2, mbr=(4000, 4000)), qers=(1, 2), teid=0x22)
     address = session.ue[1][0]
 
-    def trial() -> float:
+    def trial() -> list[float]:
         down = gnb.sink(0x22)
         pour(lambda n: internet.sendto(bytes(SIZE - 28), (address, 10 + n % 2)), 8e6, 2)
-        time.sleep(0.3)
-        return down.rate(0.5)
+        upf.settle()
+        return down.times
 
     held(trial, 4e6)
     session.delete()
@@ -151,14 +156,14 @@ def test_gates_and_mbr_zero(upf, gnb, smf, internet):
         if change is not None:
             session.modify(change)
         gnb.send(session.tunnels[1], octets)
-        internet.settimeout(1 if up else 0.3)
+        internet.settimeout(10 if up else 0.3)
         try:
             internet.recv(2000)
             assert up
         except TimeoutError:
             assert not up
         internet.sendto(b"x", (session.ue[1][0], 9))
-        assert gnb.silence(0.3 if not down else 1) is not down
+        assert gnb.silence(0.3 if not down else 10) is not down
     session.delete()
 
 
@@ -176,7 +181,7 @@ def test_a_quota_stops_traffic(upf, gnb, smf, internet):
     (report,) = usage.reports(smf.wait_report(p.IE_UsageReport_SRR))
     assert (report.urr, report.seqn) == (1, 0)
     assert "VOLQU" in report.triggers
-    time.sleep(0.2)
+    upf.settle()
     passed = len(down.sizes)
     assert passed in (10, 11), "the packet that exceeds it may pass"
     assert report.downlink == passed * SIZE
@@ -184,7 +189,7 @@ def test_a_quota_stops_traffic(upf, gnb, smf, internet):
     send(30)
     (report,) = usage.reports(smf.wait_report(p.IE_UsageReport_SRR))
     assert report.seqn == 1
-    time.sleep(0.2)
+    upf.settle()
     assert len(down.sizes) - passed in (5, 6)
     (last,) = usage.reports(session.delete())
     assert last.downlink == len(down.sizes) * SIZE - report.downlink - passed * SIZE

@@ -117,11 +117,11 @@ def test_transport_level_marking(upf, smf, gnb):
     with netns.inside(upf.gnb_ns):
         wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
     wire.bind(("n3", 0x0800))
-    wire.settimeout(3)
+    wire.settimeout(10)
     with wire:
         packet = bytes(IP(src=session.ue[1][0], dst=DN) / UDP(sport=9, dport=33434) / b"x")
         gnb.send(session.tunnels[1], packet)  # the internet answers: port unreachable
-        until = time.monotonic() + 3
+        until = time.monotonic() + 10
         while time.monotonic() < until:
             frame = Ether(wire.recv(2000))
             if frame[IP].src == N3:
@@ -176,7 +176,7 @@ def test_vlan(make_upf):
     with netns.inside(unit.dn):
         wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
     wire.bind(("n6", 3))
-    wire.settimeout(3)
+    wire.settimeout(10)
     ours, theirs = "02:00:00:00:06:01", "02:00:00:00:06:02"
 
     def frame(vlan: int, packet) -> bytes:
@@ -184,7 +184,7 @@ def test_vlan(make_upf):
 
     def await_tagged(wanted) -> Ether:
         """The kernel has taken the tag off and tells it beside the frame."""
-        until = time.monotonic() + 3
+        until = time.monotonic() + 10
         while time.monotonic() < until:
             octets, aside, _, _ = wire.recvmsg(2000, 64)
             got = Ether(octets)
@@ -257,5 +257,5 @@ def test_inactivity_is_reported(smf):
     """§5.11.3: User Plane Inactivity Timer."""
     timer = p.IE_UserPlaneInactivityTimer(timer=1)
     pdu_session(smf, timer)
-    report = smf.wait_request(pfcp.REPORT, 5)
+    report = smf.wait_request(pfcp.REPORT)
     assert ies.one_of(report, p.IE_ReportType).UPIR

@@ -4,10 +4,9 @@ TS 29.281 §7.3."""
 
 import os
 import socket
-import time
 
 import pytest
-from harness import gtpu, netns, pfcp, traffic
+from harness import gtpu, netns, pfcp
 from harness import pfcp_ies as ies
 from harness.upf import DN, GNB, N3, pdu_session
 from scapy.contrib import pfcp as p
@@ -15,7 +14,7 @@ from scapy.contrib import pfcp as p
 
 @pytest.fixture(scope="module")
 def gnb(upf):
-    traffic.ping(upf.gnb_ns, N3, size=56, count=1)  # now they are neighbours
+    upf.settle()  # now they are neighbours
     return upf.gnb()
 
 
@@ -42,7 +41,7 @@ def numbers(gnb, count: int, teid: int) -> list[int]:
     """What comes down a tunnel, in order; end markers are None."""
     got = []
     for _ in range(count):
-        message, _ = gnb.inbox.get(timeout=3)
+        message, _ = gnb.inbox.get(timeout=10)
         assert message.teid == teid
         got.append(int(message.payload[28:]) if message.kind == gtpu.G_PDU else None)
     return got
@@ -74,13 +73,13 @@ def test_buffering_is_bounded_and_can_be_dropped(upf, gnb, smf, internet):
     before = upf.drops()
     session = pdu_session(smf, ies.bar(1, packets=5), down=("BUFF",), bar=1)
     send(internet, session, range(8))
-    time.sleep(0.3)
+    upf.settle()
     assert smf.requests.empty(), "BUFF alone tells nobody"
     session.modify(ies.far(2, "FORW", update=True))
     assert numbers(gnb, 5, 7) == list(range(5))
     session.modify(ies.far(2, "BUFF", update=True))
     send(internet, session, range(3))
-    time.sleep(0.3)
+    upf.settle()
     session.modify(p.IE_PFCPSMReqFlags(DROBU=1), ies.far(2, "FORW", update=True))
     assert gnb.silence(0.3)
     dropped = upf.drops() - before
@@ -95,7 +94,7 @@ def test_end_markers_follow_the_last_packet(upf, gnb, smf, internet):
     send(internet, session, range(5))
     assert numbers(gnb, 5, 7) == list(range(5))
     send(internet, session, range(5, 10))
-    time.sleep(0.1)
+    upf.settle()
     session.modify(ies.far(2, to=ies.ACCESS, out=(8, GNB), end_markers=True, update=True))
     send(internet, session, range(10, 15))
     assert numbers(gnb, 6, 7) == [5, 6, 7, 8, 9, None]
@@ -134,13 +133,13 @@ def test_a_path_that_fails_is_reported(make_upf):
     gnb, smf = upf.gnb(), upf.smf()
     smf.associate()
     session = pdu_session(smf)
-    gnb.receive(gtpu.ECHO_REQUEST, 5)
+    gnb.receive(gtpu.ECHO_REQUEST)
     gnb.echo = False
-    report = smf.wait_request(pfcp.NODE_REPORT, 10)
+    report = smf.wait_request(pfcp.NODE_REPORT)
     failure = ies.one_of(report, p.IE_UserPlanePathFailureReport)
     (peer,) = ies.all_of(failure, p.IE_RemoteGTP_U_Peer)
     assert peer.ipv4 == GNB
     gnb.echo = True
-    recovery = smf.wait_request(pfcp.NODE_REPORT, 10)
+    recovery = smf.wait_request(pfcp.NODE_REPORT)
     assert ies.one_of(recovery, p.IE_UserPlanePathFailureReport) is None
     session.delete()

@@ -77,7 +77,7 @@ class Gnb:
     def receive(
         self,
         kind: int = gtpu.G_PDU,
-        timeout: float = 3,
+        timeout: float = 10,
         *,
         which: Callable[[gtpu.Message], bool] = lambda _: True,
     ) -> gtpu.Message:
@@ -172,13 +172,6 @@ class Sink:
 
     def close(self) -> None:
         pass
-
-    def rate(self, skip: float) -> float:
-        """bit/s, from `skip` s after the first packet on."""
-        start = self.times[0] + skip
-        at = [i for i, t in enumerate(self.times) if t >= start]
-        octets = sum(self.sizes[at[0] + 1 :])
-        return octets * 8 / (self.times[-1] - self.times[at[0]])
 
 
 class Ue:

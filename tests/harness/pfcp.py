@@ -144,9 +144,12 @@ class Smf:
         return self.read(self.exchange(self.message(kind, *rules, seid=seid, seq=seq), **how))
 
     def exchange(
-        self, message: bytes, *, tries: int = 3, timeout: float = 2, odd: bool = False
+        self, message: bytes, *, tries: int = 4, timeout: float = 4, odd: bool = False
     ) -> bytes:
-        """Sends octets up to `tries` times (N1 of §6.4). @return the response of their number."""
+        """Sends octets up to `tries` times (N1 of §6.4). @return the response of their number.
+
+        Patient: where the CPUs are shared, a worker may get none for seconds.
+        """
         seq = sequence(message)
         box = self._waiting.setdefault(seq, queue.Queue())
         try:
@@ -218,7 +221,7 @@ class Smf:
         return answer
 
     def wait_request(
-        self, kind: int, timeout: float = 5, *, which: Callable[[Packet], bool] = lambda _: True
+        self, kind: int, timeout: float = 15, *, which: Callable[[Packet], bool] = lambda _: True
     ) -> Packet:
         """The next request of the UPF of a kind that is as wanted; others that came before it are
         left out. @throws Unanswered"""
@@ -232,7 +235,7 @@ class Smf:
                 return packet
         raise Unanswered(f"no request of type {kind} came")
 
-    def wait_report(self, kind: type[Packet], timeout: float = 5) -> Packet:
+    def wait_report(self, kind: type[Packet], timeout: float = 15) -> Packet:
         """A session report that holds a Downlink Data Report, Usage Report, ..."""
         return self.wait_request(
             REPORT, timeout, which=lambda packet: ies.one_of(packet, kind) is not None

@@ -11,6 +11,7 @@ import contextlib
 import ipaddress
 import itertools
 import os
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from scapy.packet import Packet
 
 from harness import deployment as d
 from harness import pfcp_ies as ies
-from harness import program, telemetry
+from harness import program, telemetry, traffic
 from harness.agent import N4, POOL, POOL_6, Agent
 from harness.capture import Capture, judge
 from harness.gnb import Gnb, Ue
@@ -150,6 +151,13 @@ class Upf:
                 if key.startswith("drop_"):
                     counts[key.removeprefix("drop_")] += count
         return counts
+
+    def settle(self) -> None:
+        """Returns when what was sent before has gone through: an echo has come behind it."""
+        for ns, own in ((self.dn, N6), (self.gnb_ns, N3)):
+            _, answered = traffic.ping(ns, own, size=56, count=1)
+            assert answered == 1
+        time.sleep(0.1)  # for the threads that listen
 
     # --- peers ---
 
