@@ -69,9 +69,12 @@ func TestTEIDsAreSharedAndFreed(t *testing.T) {
 	if len(u.UpdatedPDRs) != 1 || u.UpdatedPDRs[0].FTEID.TEID == c.CreatedPDRs[0].FTEID.TEID {
 		t.Errorf("%+v", u)
 	}
+	if n := r.m.Statistics().Addresses; n != 1 {
+		t.Error(n, "addresses in use")
+	}
 	r.accepted(r.delete(seid))
-	if count() != 0 {
-		t.Error(count(), "TEIDs left")
+	if n := r.m.Statistics().Addresses; count() != 0 || n != 0 {
+		t.Error(count(), "TEIDs left", n, "addresses")
 	}
 }
 
@@ -133,6 +136,9 @@ func TestUEAddresses(t *testing.T) {
 	u := a.CreatedPDRs[0].UEIPs[0]
 	if a.CreatedPDRs[0].ID != 1 || u.IPv4 != ip("10.45.0.1") || u.IPv6 != ip("2001:db8:45::") || u.ChooseIPv4 {
 		t.Fatalf("%+v", a.CreatedPDRs)
+	}
+	if n := r.m.Statistics().Addresses; n != 2 {
+		t.Error(n, "addresses in use")
 	}
 	if s := r.unit.Session(a.UPSEID); netip.AddrFrom4([4]byte(s.GetUeIp4())) != u.IPv4 || s.GetUeIp6Bits() != 64 || !s.GetPdrs()[0].GetMatchIp6() {
 		t.Error(s)

@@ -85,6 +85,7 @@ type Manager struct {
 // Counters of what happened, for metrics. See Statistics.
 type Counters struct {
 	Sessions, TEIDs                      uint64
+	Addresses                            uint64 // of UEs: IPv4 addresses and /64s of pools, others as they are
 	Established, Modified, Deleted       uint64
 	Refused                              uint64
 	Reports, ReportsLost                 uint64 // usage reports sent to CP functions; given up
@@ -276,5 +277,6 @@ func (m *Manager) Statistics() Counters {
 	for _, u := range m.units {
 		c.TEIDs += uint64(u.teids.Live() + len(u.foreign))
 	}
+	c.Addresses = m.pools.inUse()
 	return c
 }

@@ -50,6 +50,7 @@ type pool struct {
 	words  []uint64
 	size   uint32
 	used   uint32
+	kept   uint32 // of those used: that no UE ever has
 	cursor uint32
 }
 
@@ -83,9 +84,19 @@ func newPools(config []Pool) (*pools, error) {
 			one.set(one.size-1, 1, true)
 			one.cursor = 1
 		}
+		one.kept = one.used
 		p.list = append(p.list, one)
 	}
 	return p, nil
+}
+
+// inUse counts addresses that sessions have.
+func (p *pools) inUse() uint64 {
+	n := uint64(len(p.others))
+	for _, one := range p.list {
+		n += uint64(one.used - one.kept)
+	}
+	return n
 }
 
 func (p *pool) isSet(i uint32) bool { return p.words[i/64]>>(i%64)&1 != 0 }

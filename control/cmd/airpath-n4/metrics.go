@@ -32,6 +32,7 @@ var (
 	counters = []shown{
 		{describe("sessions", "PFCP sessions."), prometheus.GaugeValue, func(c *session.Counters) uint64 { return c.Sessions }},
 		{describe("teids", "TEIDs in use."), prometheus.GaugeValue, func(c *session.Counters) uint64 { return c.TEIDs }},
+		{describe("ue_addresses", "UE addresses in use: IPv4 addresses and IPv6 /64s."), prometheus.GaugeValue, func(c *session.Counters) uint64 { return c.Addresses }},
 		count("sessions_established_total", "Sessions established.", func(c *session.Counters) uint64 { return c.Established }),
 		count("sessions_modified_total", "Sessions modified.", func(c *session.Counters) uint64 { return c.Modified }),
 		count("sessions_deleted_total", "Sessions deleted.", func(c *session.Counters) uint64 { return c.Deleted }),
