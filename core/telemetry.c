@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -8,6 +9,8 @@
 
 #include <rte_common.h>
 #include <rte_debug.h>
+#include <rte_mempool.h>
+#include <rte_string_fns.h>
 #include <rte_telemetry.h>
 
 #include "core/clock.h"
@@ -161,6 +164,26 @@ tell_lcores(struct rte_tel_data *d)
 	return 0;
 }
 
+static void
+tell_pool(struct rte_mempool *pool, void *into)
+{
+	char key[RTE_TEL_MAX_STRING_LEN];
+
+	strlcpy(key, pool->name, sizeof(key));
+	for (char *c = key; *c; c++)
+		if (!isalnum((unsigned char)*c))
+			*c = '_'; /* other characters may not stand in a key */
+	rte_tel_data_add_dict_u64(into, key, rte_mempool_in_use_count(pool));
+}
+
+static int
+tell_pools(struct rte_tel_data *d)
+{
+	rte_tel_data_start_dict(d);
+	rte_mempool_walk(tell_pool, d);
+	return 0;
+}
+
 static int
 answer(const char *cmd, const char *params, struct rte_tel_data *d)
 {
@@ -179,6 +202,8 @@ answer(const char *cmd, const char *params, struct rte_tel_data *d)
 		rc = tell_role(params, d);
 	else if (strcmp(cmd, "/airpath/lcores") == 0)
 		rc = tell_lcores(d);
+	else if (strcmp(cmd, "/airpath/pools") == 0)
+		rc = tell_pools(d);
 	pthread_mutex_unlock(&lock);
 	return rc;
 }
@@ -191,4 +216,5 @@ RTE_INIT(ap_telemetry_register)
 	rte_telemetry_register_cmd("/airpath/role", answer,
 				   "What a role reports, JSON: KIND, KIND1, ...");
 	rte_telemetry_register_cmd("/airpath/lcores", answer, "Busy share of every worker.");
+	rte_telemetry_register_cmd("/airpath/pools", answer, "Objects in use of every mempool.");
 }
