@@ -4,6 +4,7 @@
 .PHONY: help setup build demo test bench fuzz soak lint clean
 FUZZ_SECONDS ?= 600
 SOAK_SEEDS ?= 20000
+SOAK_SECONDS ?= 600
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -27,8 +28,8 @@ bench: build ## every bench; JSON, plots and docs/benchmarks.md from them
 fuzz: setup ## each fuzzer for FUZZ_SECONDS (600); corpora stay in build-fuzz/corpus
 	@tools/fuzz.sh $(FUZZ_SECONDS)
 
-soak: build ## long runs of the model tests: SOAK_SEEDS seeds (20000) each
-	@tools/soak.sh $(SOAK_SEEDS)
+soak: build ## long runs: SOAK_SEEDS seeds (20000) of each model test, SOAK_SECONDS (600) of UPF churn
+	@tools/soak.sh $(SOAK_SEEDS) 1 $(SOAK_SECONDS)
 
 lint: setup ## gcc and clang with -Werror, ruff, vet, staticcheck, licence lines
 	@tools/lint.sh

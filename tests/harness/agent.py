@@ -26,10 +26,11 @@ def config(
     associate: list[str] | None = None,
     heartbeat_s: int | None = None,
     echo: dict | None = None,
+    metrics: str | None = None,
     instances: tuple[str, ...] = ("internet",),
 ) -> dict:
     """`peers`: the only ones; `associate`: peers to which it sets the association up; `echo`: keys
-    of gtpu."""
+    of gtpu; `metrics`: ADDRESS:PORT."""
     listed = [{"address": a} for a in peers or []]
     listed += [{"address": a, "associate": True} for a in associate or []]
     return {
@@ -48,6 +49,7 @@ def config(
         ],
         "cp_fteid": "allow" if cp_fteid else "refuse",
         **({"gtpu": echo} if echo else {}),
+        **({"metrics": metrics} if metrics else {}),
         "store": str(folder / "n4.db"),
         "control": str(folder / "n4.sock"),
     }

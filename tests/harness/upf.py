@@ -184,7 +184,7 @@ class Upf:
         return Ue(self.net, gnb, name, *addresses, uplink=session.tunnels[1], **options)
 
 
-_OF_AGENT = {"instances", "n4", "cp_fteid", "peers", "associate", "heartbeat_s", "echo"}
+_OF_AGENT = {"instances", "n4", "cp_fteid", "peers", "associate", "heartbeat_s", "echo", "metrics"}
 
 
 def deployment(

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sessions come, change and go at random under traffic, and take nothing with them: memory, mbufs,
+descriptors, TEIDs and addresses are what they were.
+
+The test lasts some seconds; SOAK_SECONDS says otherwise (`make soak`). Vitals are taken when all
+sessions are deleted. Answers to requests are kept for up to 30 s in the agent (§6.4), and TEIDs
+rest as long: a short run allows for them, a long one, warmed up for longer, does not.
+"""
+
+import os
+import socket
+import time
+
+import pytest
+from harness import netns, traffic
+from harness.churn import Alive, Churn
+from harness.upf import DN, GNB, N3
+from harness.vitals import Vitals, at_rest
+from scapy.layers.inet import IP, UDP
+
+SECONDS = float(os.environ.get("SOAK_SECONDS", "0"))
+WARM = 90  # seconds, where that is a third of the run or less
+ROUNDS, WARM_ROUNDS = 8, 3  # of a short run
+STEPS, SESSIONS = 900, 120  # of a round; sessions at a time, about
+KEPT = 900  # octets of answers kept after a session and the requests for it
+MIB = 1 << 20
+
+
+class Traffic:
+    """Packets both ways, most of them of sessions that live."""
+
+    def __init__(self, upf):
+        traffic.ping(upf.gnb_ns, N3, size=56, count=1)  # now they are neighbours
+        self.gnb = upf.gnb(GNB)
+        with netns.inside(upf.dn):
+            self.internet = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.internet.bind((DN, 9))
+        self.internet.setblocking(False)
+        self.gone = (1, N3)  # a tunnel that was
+        self.sent = self.up = self.down = 0
+
+    def give(self, one: Alive) -> None:
+        if not one.tunnels or one.ue is None:
+            return
+        self.sent += 1
+        packet = bytes(IP(src=one.ue, dst=DN) / UDP(sport=9, dport=9) / b"up")
+        self.gnb.send(one.tunnels[0], packet)
+        if self.sent % 8 == 0:  # the gNB was not told in time: an error indication comes back
+            self.gnb.send(self.gone, packet)
+        self.gone = one.tunnels[0]
+        for _ in range(3):
+            self.internet.sendto(b"down" * 40, (one.ue, 5000 + self.sent % 1000))
+
+    def take(self) -> None:
+        """Empties what both ends received."""
+        while True:
+            try:
+                self.up += self.internet.recv(2048) == b"up"
+            except BlockingIOError:
+                break
+        while not self.gnb.inbox.empty():
+            message, _ = self.gnb.inbox.get()
+            self.down += b"down" in message.payload
+
+
+def flat(middle: Vitals, end: Vitals, *, long: bool) -> list[str]:
+    """@return what grew, of each what it may be at most."""
+    ended = 0 if long else KEPT * (end.deleted - middle.deleted)
+    bounds = {
+        # sessions' pages and filter sets: a heap's worth of them was made before
+        "heap": middle.heap * 1.002,
+        "heap_pieces": middle.heap_pieces * 1.02,
+        "unit_rss": middle.unit_rss + MIB,
+        "unit_fds": middle.unit_fds + 3,  # telemetry's own come and go
+        "agent_fds": middle.agent_fds + 3,
+        "goroutines": middle.goroutines + 3,
+        "live": middle.live * (1.1 if long else 1) + MIB // 2 + ended,
+        "agent_rss": middle.agent_rss * 1.05 + 2 * MIB + 2 * ended,
+        "store": middle.store * 1.1 + MIB // 2 + ended,
+    }
+    grew = [
+        f"{what}: {getattr(middle, what)} in the middle, {getattr(end, what)} at the end"
+        for what, bound in bounds.items()
+        if getattr(end, what) > bound
+    ]
+    return grew + [f"{pool}: {n} in use" for pool, n in end.pools.items() if n > 0]
+
+
+@pytest.mark.slow
+def test_churn_leaves_nothing(make_upf, capsys):
+    upf = make_upf(metrics="127.0.0.7:9100")
+    churn, packets = Churn(upf, seed=4), Traffic(upf)
+    churn.associate()
+    first = at_rest(upf, 0)
+    start, seen, warm = time.monotonic(), [], WARM_ROUNDS
+    while len(seen) < ROUNDS or time.monotonic() < start + SECONDS:
+        # while it warms up more than later, so that the later peaks find what they need
+        more = 2 if len(seen) < warm else 1
+        for n in range(STEPS * more):
+            one = churn.step(SESSIONS * more)
+            if n % 4 == 0 and one is not None:
+                packets.give(one)
+            if n % 64 == 0:
+                packets.take()
+        churn.clear()
+        seen.append(at_rest(upf, churn.counts["deleted"]))
+        if time.monotonic() < start + min(WARM, SECONDS / 3):
+            warm = max(WARM_ROUNDS, len(seen))
+    packets.take()
+    long, rest = SECONDS >= 3 * WARM, seen[warm:]
+    middle, end = rest[len(rest) // 2 if long else 0], rest[-1]
+    with capsys.disabled():
+        if SECONDS:
+            print(f"\n{dict(churn.counts)}\nfirst {first}\nmiddle {middle}\nend {end}")
+    assert flat(middle, end, long=long) == []
+    counts = churn.counts
+    assert counts["established"] == counts["deleted"] == end.unit["deletes"]
+    assert end.agent["airpath_sessions_deleted_total"] == counts["deleted"]
+    for what in ("modified", "refused", "no_session", "same_answer", "reports"):
+        assert counts[what] > 50, f"{what}: the run did not do what it is for"
+    assert packets.up > 100
+    assert packets.down > 100
+    churn.release()
+    churn.close()
+    packets.internet.close()
+    upf.stop()  # the books of every node balance
