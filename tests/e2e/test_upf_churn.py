@@ -112,7 +112,8 @@ def test_churn_leaves_nothing(make_upf, capsys):
     with capsys.disabled():
         if SECONDS:
             print(f"\n{dict(churn.counts)}\nfirst {first}\nmiddle {middle}\nend {end}")
-    assert flat(middle, end, long=long) == []
+    grew = flat(middle, end, long=long)
+    assert not grew, "\n".join(grew)
     counts = churn.counts
     assert counts["established"] == counts["deleted"] == end.unit["deletes"]
     assert end.agent["airpath_sessions_deleted_total"] == counts["deleted"]
