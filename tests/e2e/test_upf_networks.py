@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Networks around a UPF: VLANs, overlapping addresses, N9, marking, and how packets find the
-worker that owns them."""
+"""Networks around a UPF: VLANs, overlapping addresses, N9, marking."""
 
 import socket
 import struct
 import time
 
 import pytest
-from harness import netns, pfcp, traffic, usage
+from harness import netns, pfcp, traffic
 from harness import pfcp_ies as ies
 from harness.gnb import Ue
 from harness.pfcp import Smf
@@ -128,32 +127,6 @@ def test_transport_level_marking(upf, smf, gnb):
                 break
     assert frame[IP].tos == 0xB8
     assert gnb.receive().qfi == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "how",
-    [
-        {"workers": 2},
-        {"workers": 2, "dispatchers": 1, "steering": "software"},
-    ],
-    ids=["ports", "software"],
-)
-def test_two_workers(make_upf, how):
-    """Sessions of either worker: every packet finds its owner, by one hand-off at most."""
-    unit = make_upf(**how)
-    smf, gnb = associated(unit), unit.gnb()
-    sessions = [pdu_session(smf, ies.urr(1), urrs=(1,), teid=100 + n) for n in range(6)]
-    assert {one["worker"] for one in unit.agent.sessions()} == {0, 1}
-    for number, session in enumerate(sessions):
-        for _ in range(3):
-            packet = IP(src=session.ue[1][0], dst=DN) / UDP(sport=9, dport=33434) / b"hello"
-            gnb.send(session.tunnels[1], bytes(packet))
-            got = gnb.receive(which=lambda m, teid=100 + number: m.teid == teid)
-            assert got.payload[9] == 1, "ICMP port unreachable"
-    for session in sessions:
-        (report,) = usage.reports(session.delete())
-        assert (report.uplink_packets, report.downlink_packets) == (3, 3)
 
 
 def test_vlan(make_upf):
