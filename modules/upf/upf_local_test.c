@@ -56,7 +56,7 @@ up(void **state)
 	l.made = &made;
 	l.used = &used;
 	l.error_indication = indication;
-	return upf_net_peer_set(net, PEER, N3, false, gnb_4);
+	return upf_net_peer_set(net, PEER, N3, false, gnb_4, true);
 }
 
 static int

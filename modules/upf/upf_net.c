@@ -289,7 +289,7 @@ path_get(struct upf_net *net, uint8_t interface, bool v6, const uint8_t *address
 
 int
 upf_net_peer_set(struct upf_net *net, uint32_t peer, uint8_t interface, bool v6,
-		 const uint8_t *address)
+		 const uint8_t *address, bool gtpu)
 {
 	struct upf_neigh_key key;
 	struct upf_net_peer *p;
@@ -304,7 +304,7 @@ upf_net_peer_set(struct upf_net *net, uint32_t peer, uint8_t interface, bool v6,
 	if (hop == -ENOSPC)
 		return hop;
 	p->neighbour = hop < 0 ? UPF_NO_NEIGHBOUR : (uint32_t)hop;
-	p->path = path_get(net, interface, v6, address);
+	p->path = gtpu ? path_get(net, interface, v6, address) : 0;
 	atomic_store_explicit(&p->interface, interface, memory_order_release);
 	return 0;
 }

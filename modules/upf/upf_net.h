@@ -96,7 +96,7 @@ struct upf_hop {
 struct upf_net_peer {
 	_Atomic uint8_t interface; /**< from 1; 0: not in use */
 	uint32_t neighbour;        /**< next hop's entry; UPF_NO_NEIGHBOUR: no route */
-	uint16_t path;             /**< index in paths */
+	uint16_t path;             /**< index in paths; 0: none is watched */
 };
 #define UPF_NO_NEIGHBOUR UINT32_MAX
 
@@ -142,13 +142,15 @@ struct upf_net *upf_net_create(const struct upf_net_cfg *cfg, struct ap_error *e
 void upf_net_destroy(struct upf_net *net);
 
 /**
- * Control thread: a peer comes into use, before packets name it; its path is watched from now on.
+ * Control thread: a peer comes into use, before packets name it.
  * @param peer 1..UPF_PEERS_MAX - 1
+ * @param gtpu it takes G-PDUs: its path is watched from now on. Who takes UDP or IP alone
+ *        (TS 29.244 §8.2.56) would not answer an Echo Request.
  * @return 0; -EINVAL; -ENOSPC when no neighbour can be kept for it. Without a route 0: packets are
  *         dropped by name.
  */
 int upf_net_peer_set(struct upf_net *net, uint32_t peer, uint8_t interface, bool v6,
-		     const uint8_t *address);
+		     const uint8_t *address, bool gtpu);
 
 /** Control thread: nothing names the peer any more. */
 void upf_net_peer_clear(struct upf_net *net, uint32_t peer);

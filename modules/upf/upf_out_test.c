@@ -73,8 +73,8 @@ make(enum upf_mtu_mode mode)
 	o.drops = drops;
 	o.made = &made;
 	o.used = &used;
-	return upf_net_peer_set(net, PEER4, N3, false, gnb_4) ||
-	       upf_net_peer_set(net, PEER6, N3, true, gnb_6);
+	return upf_net_peer_set(net, PEER4, N3, false, gnb_4, true) ||
+	       upf_net_peer_set(net, PEER6, N3, true, gnb_6, true);
 }
 
 static int

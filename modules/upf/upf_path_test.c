@@ -80,8 +80,8 @@ requests_go_to_paths_in_use(void **state)
 	(void)state;
 	run(S, 2 * S);
 	assert_int_equal(sent, 0);
-	assert_int_equal(upf_net_peer_set(net, 1, N3, false, gnb_4), 0);
-	assert_int_equal(upf_net_peer_set(net, 2, N3, false, gnb_4), 0); /* another marking */
+	assert_int_equal(upf_net_peer_set(net, 1, N3, false, gnb_4, true), 0);
+	assert_int_equal(upf_net_peer_set(net, 2, N3, false, gnb_4, true), 0); /* another marking */
 	run(2 * S, 3 * S);
 	assert_int_equal(sent, 1);
 	assert_true(upf_path_answered(net, false, gnb_4, last_seq, 3 * S));
@@ -99,16 +99,40 @@ requests_go_to_paths_in_use(void **state)
 	assert_int_equal(sent, 3);
 	assert_int_equal(downs, 0);
 	/* In use again: at once. */
-	assert_int_equal(upf_net_peer_set(net, 2, N3, false, gnb_4), 0);
+	assert_int_equal(upf_net_peer_set(net, 2, N3, false, gnb_4, true), 0);
 	run(999 * S, 1000 * S);
 	assert_int_equal(sent, 4);
+}
+
+/** TS 29.244 §8.2.56: outer headers of UDP or IP alone; nobody there speaks GTP-U. */
+static void
+peers_without_gtpu_are_not_asked(void **state)
+{
+	(void)state;
+	assert_int_equal(upf_net_peer_set(net, 1, N3, false, gnb_4, false), 0);
+	run(S, 9 * S);
+	assert_int_equal(sent + downs, 0);
+	/* The same address takes G-PDUs too. */
+	assert_int_equal(upf_net_peer_set(net, 2, N3, false, gnb_4, true), 0);
+	run(9 * S, 10 * S);
+	assert_int_equal(sent, 1);
+	assert_true(upf_path_answered(net, false, gnb_4, last_seq, 10 * S));
+	upf_net_peer_clear(net, 1);
+	run(10 * S, (10 + INTERVAL) * S);
+	assert_int_equal(sent, 2);
+	assert_true(upf_path_answered(net, false, gnb_4, last_seq, (10 + INTERVAL) * S));
+	upf_net_peer_clear(net, 2);
+	assert_int_equal(upf_net_peer_set(net, 1, N3, false, gnb_4, false), 0);
+	run((10 + INTERVAL) * S, (20 + 3 * INTERVAL) * S);
+	assert_int_equal(sent, 2);
+	assert_int_equal(downs, 0);
 }
 
 static void
 silence_is_a_failure_after_n3_requests(void **state)
 {
 	(void)state;
-	upf_net_peer_set(net, 1, N3, false, gnb_4);
+	upf_net_peer_set(net, 1, N3, false, gnb_4, true);
 	run(S, 7 * S);
 	assert_int_equal(sent, 3); /* at 1, 3 and 5 s */
 	assert_int_equal(downs, 0);
@@ -135,7 +159,7 @@ static void
 an_answer_between_the_tries(void **state)
 {
 	(void)state;
-	upf_net_peer_set(net, 1, N3, false, gnb_4);
+	upf_net_peer_set(net, 1, N3, false, gnb_4, true);
 	run(S, 4 * S);
 	assert_int_equal(sent, 2);
 	assert_true(upf_path_answered(net, false, gnb_4, last_seq, 4 * S));
@@ -150,7 +174,7 @@ answers_that_are_none(void **state)
 	const uint8_t other[4] = {192, 168, 1, 8};
 
 	(void)state;
-	upf_net_peer_set(net, 1, N3, false, gnb_4);
+	upf_net_peer_set(net, 1, N3, false, gnb_4, true);
 	run(S, 2 * S);
 	assert_false(upf_path_answered(net, false, other, last_seq, S));
 	assert_false(upf_path_answered(net, true, gnb_6, last_seq, S));
@@ -163,7 +187,7 @@ static void
 none_without_an_interval(void **state)
 {
 	(void)state;
-	upf_net_peer_set(net, 1, N3, false, gnb_4);
+	upf_net_peer_set(net, 1, N3, false, gnb_4, true);
 	atomic_store(&net->live.echo_interval_s, 0);
 	run(S, 100 * S);
 	assert_int_equal(sent, 0);
@@ -184,7 +208,7 @@ many_paths(void **state)
 	for (uint32_t i = 1; i < UPF_PEERS_MAX; i++) {
 		uint8_t address[4] = {9, 9, (uint8_t)(i >> 8), (uint8_t)i};
 
-		assert_int_equal(upf_net_peer_set(net, i, N3, false, address), 0);
+		assert_int_equal(upf_net_peer_set(net, i, N3, false, address, true), 0);
 	}
 	upf_paths_tick(&w, S);
 	assert_int_equal(sent, UPF_PATH_SEND_MAX);
@@ -198,6 +222,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(requests_go_to_paths_in_use, up, down),
+		cmocka_unit_test_setup_teardown(peers_without_gtpu_are_not_asked, up, down),
 		cmocka_unit_test_setup_teardown(silence_is_a_failure_after_n3_requests, up, down),
 		cmocka_unit_test_setup_teardown(an_answer_between_the_tries, up, down),
 		cmocka_unit_test_setup_teardown(answers_that_are_none, up, down),

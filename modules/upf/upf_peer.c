@@ -116,7 +116,7 @@ upf_peer_get(struct upf_peers *p, const struct upf_peer_key *key, uint64_t now_n
 	peer->key = *key;
 	peer->refs = 0;
 	header_make(peer, source);
-	if (upf_net_peer_set(p->net, fresh, key->interface, v6, key->ip) < 0)
+	if (upf_net_peer_set(p->net, fresh, key->interface, v6, key->ip, key->gtpu) < 0)
 		return -ENOSPC;
 	if (rte_hash_add_key_data(p->by_key, key, (void *)(uintptr_t)fresh) < 0) {
 		upf_net_peer_clear(p->net, fresh);

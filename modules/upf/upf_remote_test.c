@@ -24,9 +24,9 @@ up(void **state)
 {
 	(void)state;
 	net = net_make(UPF_MTU_FRAGMENT);
-	return upf_remotes_init(&t) || upf_net_peer_set(net, PEER4, N3, false, gnb_4) ||
-	       upf_net_peer_set(net, PEER6, N3, true, gnb_6) ||
-	       upf_net_peer_set(net, PEER4_MARKED, N3, false, gnb_4);
+	return upf_remotes_init(&t) || upf_net_peer_set(net, PEER4, N3, false, gnb_4, true) ||
+	       upf_net_peer_set(net, PEER6, N3, true, gnb_6, true) ||
+	       upf_net_peer_set(net, PEER4_MARKED, N3, false, gnb_4, true);
 }
 
 static int

@@ -194,7 +194,7 @@ up(void)
 	o.made = &out_made;
 	o.used = &out_used;
 	o.emit = emit;
-	check(upf_net_peer_set(net, PEER, N3, false, gnb_4) == 0);
+	check(upf_net_peer_set(net, PEER, N3, false, gnb_4, true) == 0);
 }
 
 int
