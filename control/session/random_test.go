@@ -58,8 +58,7 @@ func TestRandomRequests(t *testing.T) {
 
 // TestRandomRequestsToTheRealUnit has the data plane take or refuse what the agent made of them.
 func TestRandomRequestsToTheRealUnit(t *testing.T) {
-	r := newRealRig(t, newRealUnit(t))
-	r.m.config.CPFTEID = true
+	r := newRealRig(t, newRealUnit(t), func(c *Config) { c.CPFTEID = true })
 	r.random(4000)
 	if c := r.m.Statistics(); c.Disconnects != 0 {
 		t.Error("the unit went away")

@@ -96,17 +96,20 @@ func (u *realUnit) end(s os.Signal) {
 	_ = u.cmd.Wait()
 }
 
-func newRealRig(t *testing.T, u *realUnit) *rig {
+func newRealRig(t *testing.T, u *realUnit, change ...func(*Config)) *rig {
 	t.Helper()
 	r := &rig{t: t, dir: t.TempDir(), reporter: &reporter{}}
+	config := Config{Units: []UnitConfig{{Name: "upf", Socket: u.socket}}, WaitMs: 60000, Pools: []Pool{
+		{NetworkInstance: "internet", Prefix: pfx("10.45.0.0/16")}, {NetworkInstance: "internet", Prefix: pfx("2001:db8:45::/48")},
+		{NetworkInstance: "ims", Prefix: pfx("10.45.0.0/24")}}}
+	for _, f := range change {
+		f(&config)
+	}
 	var err error
 	if r.store, err = store.Open(store.Options{Path: filepath.Join(r.dir, "s.db"), BootID: "a"}); err != nil {
 		t.Fatal(err)
 	}
-	r.m, err = New(Options{Store: r.store, Reporter: r.reporter, Agent: "test", Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Config: Config{Units: []UnitConfig{{Name: "upf", Socket: u.socket}}, WaitMs: 60000, Pools: []Pool{
-			{NetworkInstance: "internet", Prefix: pfx("10.45.0.0/16")}, {NetworkInstance: "internet", Prefix: pfx("2001:db8:45::/48")},
-			{NetworkInstance: "ims", Prefix: pfx("10.45.0.0/24")}}}})
+	r.m, err = New(Options{Store: r.store, Reporter: r.reporter, Agent: "test", Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Config: config})
 	if err != nil {
 		t.Fatal(err)
 	}
