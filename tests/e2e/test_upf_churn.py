@@ -14,6 +14,7 @@ import time
 import pytest
 from harness import netns, traffic
 from harness.churn import Alive, Churn
+from harness.gnb import Gnb
 from harness.upf import DN, GNB, N3
 from harness.vitals import Vitals, at_rest
 from scapy.layers.inet import IP, UDP
@@ -31,7 +32,7 @@ class Traffic:
 
     def __init__(self, upf):
         traffic.ping(upf.gnb_ns, N3, size=56, count=1)  # now they are neighbours
-        self.gnb = upf.gnb(GNB)
+        self.gnb = Gnb(upf.gnb_ns, GNB)  # no capture: it would grow for hours
         with netns.inside(upf.dn):
             self.internet = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.internet.bind((DN, 9))
@@ -103,6 +104,8 @@ def test_churn_leaves_nothing(make_upf, capsys):
             if n % 64 == 0:
                 packets.take()
         churn.clear()
+        if SECONDS:  # at a steady pace: slots of sessions are as many as rest at a time
+            time.sleep(max(0.0, start + 2.5 * (len(seen) + 1) - time.monotonic()))
         seen.append(at_rest(upf, churn.counts["deleted"]))
         if time.monotonic() < start + min(WARM, SECONDS / 3):
             warm = max(WARM_ROUNDS, len(seen))
@@ -124,4 +127,6 @@ def test_churn_leaves_nothing(make_upf, capsys):
     churn.release()
     churn.close()
     packets.internet.close()
+    packets.gnb.close()
+    assert packets.gnb.broken == []
     upf.stop()  # the books of every node balance
