@@ -30,6 +30,16 @@ int config_ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct a
 /** The same for a upf. */
 int config_upf_finish(const struct ap_config *cfg, struct ap_cfg_upf *upf, struct ap_error *err);
 
+/** The same for all interfaces of a upf: config_upf_interface.c. */
+int config_upf_interfaces_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
+				 struct ap_error *err);
+
+/** @return whether `address` lies in the prefix. */
+bool config_prefix_holds(const uint8_t *prefix, uint8_t bits, const uint8_t *address);
+
+/** @return whether all bits behind the prefix are 0. */
+bool config_prefix_is_network(const uint8_t *address, uint8_t bits, int octets);
+
 /** @return queues that upfs want of a port unless the deployment says, 0: it is of no upf. */
 uint32_t config_upf_queues(const struct ap_config *cfg, const char *port);
 

@@ -1,126 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Defaults and checks of a upf: workers, interfaces, addresses, routes. */
-#include <arpa/inet.h>
+/* Defaults and checks of a upf: workers, routes, neighbours. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 
 #include "core/config_check.h"
 
 #define WORKERS_MAX 32
-
-int
-ap_config_prefix(const char *text, uint8_t address[16], uint8_t *bits)
-{
-	char host[INET6_ADDRSTRLEN], *end;
-	const char *slash = strchr(text, '/');
-	size_t len = slash ? (size_t)(slash - text) : strlen(text);
-	unsigned long n;
-	int octets;
-
-	if (len >= sizeof(host))
-		return -EINVAL;
-	memcpy(host, text, len);
-	host[len] = '\0';
-	if (inet_pton(AF_INET, host, address) == 1)
-		octets = 4;
-	else if (inet_pton(AF_INET6, host, address) == 1)
-		octets = 16;
-	else
-		return -EINVAL;
-	n = (unsigned long)octets * 8;
-	if (slash) {
-		if (slash[1] < '0' || slash[1] > '9')
-			return -EINVAL;
-		n = strtoul(slash + 1, &end, 10);
-		if (*end != '\0' || n > (unsigned long)octets * 8)
-			return -EINVAL;
-	}
-	*bits = (uint8_t)n;
-	return octets;
-}
-
-int
-ap_config_mac(const char *text, uint8_t mac[6])
-{
-	char more;
-
-	return sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%c", &mac[0], &mac[1], &mac[2],
-		      &mac[3], &mac[4], &mac[5], &more) == 6
-		       ? 0
-		       : -EINVAL;
-}
-
-#define AT "%s: upf %s: interface %s: "
-#define WHERE cfg->path, upf->name, i->name
-
-static int
-gateways_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
-		const struct ap_cfg_upf_interface *i, struct ap_error *err)
-{
-	uint8_t address[16], bits;
-	int octets, first = 0;
-
-	for (unsigned g = 0; g < i->gateways_count; g++) {
-		octets = ap_config_prefix(i->gateways[g], address, &bits);
-		if (octets < 0 || bits != octets * 8)
-			BAD(AT "gateways[%u]: '%s' is not an address", WHERE, g, i->gateways[g]);
-		if (octets == first)
-			BAD(AT "gateways: two of one family, there can be one", WHERE);
-		first = octets;
-	}
-	return 0;
-}
-
-static int
-interface_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
-		 struct ap_cfg_upf_interface *i, struct ap_error *err)
-{
-	const struct ap_cfg_port *port = ap_config_port(cfg, i->port);
-	uint8_t address[16], bits;
-
-	DEFAULT(i->mtu, 1500);
-	if (port == NULL)
-		BAD(AT "there is no port '%s'", WHERE, i->port);
-	if (port->framing != AP_FRAMING_RAW)
-		BAD(AT "port %s: framing must be raw", WHERE, i->port);
-	if (i->vlan > 4094)
-		BAD(AT "vlan %u must be 1..4094, or 0 for untagged frames", WHERE, i->vlan);
-	if (i->mtu < 576 || i->mtu > 9600)
-		BAD(AT "mtu %u must be 576..9600", WHERE, i->mtu);
-	if (port->mtu && i->mtu > port->mtu)
-		BAD(AT "mtu %u, but port %s has %u", WHERE, i->mtu, i->port, port->mtu);
-	if (i->addresses_count == 0)
-		BAD(AT "addresses: at least one is needed", WHERE);
-	for (unsigned a = 0; a < i->addresses_count; a++)
-		if (ap_config_prefix(i->addresses[a], address, &bits) < 0)
-			BAD(AT "addresses[%u]: '%s' is not address/bits", WHERE, a,
-			    i->addresses[a]);
-	return gateways_finish(cfg, upf, i, err);
-}
-
-static int
-interfaces_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct ap_error *err)
-{
-	for (unsigned a = 0; a < upf->interfaces_count; a++) {
-		struct ap_cfg_upf_interface *i = &upf->interfaces[a];
-
-		if (interface_finish(cfg, upf, i, err) < 0)
-			return -EINVAL;
-		for (unsigned b = 0; b < a; b++) {
-			if (strcmp(upf->interfaces[b].name, i->name) == 0)
-				BAD("%s: upf %s: two interfaces are called '%s'", cfg->path,
-				    upf->name, i->name);
-			if (strcmp(upf->interfaces[b].port, i->port) == 0 &&
-			    upf->interfaces[b].vlan == i->vlan)
-				BAD(AT "port %s with vlan %u belongs to interface %s already",
-				    WHERE, i->port, i->vlan, upf->interfaces[b].name);
-		}
-	}
-	return 0;
-}
 
 static bool
 has_interface(const struct ap_cfg_upf *upf, const char *name)
@@ -143,9 +30,12 @@ routes_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct 
 		if (!has_interface(upf, route->interface))
 			BAD("%s: upf %s: routes[%u]: there is no interface '%s'", cfg->path,
 			    upf->name, r, route->interface);
-		if (octets < 0)
+		if (octets < 0 || strchr(route->prefix, '/') == NULL)
 			BAD("%s: upf %s: routes[%u]: prefix '%s' is not address/bits", cfg->path,
 			    upf->name, r, route->prefix);
+		if (!config_prefix_is_network(address, bits, octets))
+			BAD("%s: upf %s: routes[%u]: prefix %s has bits set behind its %u",
+			    cfg->path, upf->name, r, route->prefix, bits);
 		if (route->via &&
 		    (ap_config_prefix(route->via, address, &bits) != octets || bits != octets * 8))
 			BAD("%s: upf %s: routes[%u]: via '%s' is not an address of the prefix's "
@@ -246,7 +136,7 @@ config_upf_finish(const struct ap_config *cfg, struct ap_cfg_upf *upf, struct ap
 	if (upf->reassembly_packets > 65536 || upf->reassembly_ms > 60000)
 		BAD("%s: upf %s: reassembly_packets must be 1..65536 and reassembly_ms 1..60000",
 		    cfg->path, upf->name);
-	if (interfaces_finish(cfg, upf, err) < 0 || routes_finish(cfg, upf, err) < 0 ||
+	if (config_upf_interfaces_finish(cfg, upf, err) < 0 || routes_finish(cfg, upf, err) < 0 ||
 	    neighbours_finish(cfg, upf, err) < 0)
 		return -EINVAL;
 	return queues_finish(cfg, upf, err);
