@@ -4,6 +4,7 @@
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from harness import netns, traffic, usage
@@ -35,8 +36,11 @@ def test_the_agent_is_killed(served):
     unit, smf, session, ue = served
     stamp = smf.heartbeat()
     others = [pdu_session(smf) for _ in range(50)]
-    unit.agent.kill()
-    sent, answered = traffic.ping(ue.ns, DN, size=500, count=10)
+    with ThreadPoolExecutor() as pool:
+        flow = pool.submit(traffic.ping, ue.ns, DN, size=500, count=60)
+        time.sleep(0.4)
+        unit.agent.kill()
+        sent, answered = flow.result()
     assert answered == sent
     unit.start_agent()
     assert smf.heartbeat() == stamp, "no session was lost"
