@@ -29,6 +29,7 @@ type Options struct {
 	Serial   int            // of the one that waits for each answer
 	Window   int            // requests under way in the pipelined part
 	UEs      netip.Addr     // address of the first UE
+	Tries    int            // how often a request is sent at most; 0: three times
 	// CPU time the agent has taken so far, in seconds; memory it has, in octets.
 	CPU    func() (float64, error)
 	Memory func() (uint64, error)
@@ -54,10 +55,10 @@ type Row struct {
 	Unanswered int     `json:"lost"`
 }
 
-// patience is T1: until a request is sent again; tries is N1.
+// patience is T1: until a request is sent again; triesDefault is N1.
 const (
-	patience = 2 * time.Second
-	tries    = 3
+	patience     = 2 * time.Second
+	triesDefault = 3
 )
 
 // memoryMin sessions make what one takes stand out.
@@ -75,6 +76,9 @@ type client struct {
 
 // dial sets an association up.
 func dial(o Options) (*client, error) {
+	if o.Tries == 0 {
+		o.Tries = triesDefault
+	}
 	conn, err := net.DialUDP("udp", net.UDPAddrFromAddrPort(o.SMF), net.UDPAddrFromAddrPort(o.Agent))
 	if err != nil {
 		return nil, err
@@ -154,7 +158,7 @@ func (c *client) once(m message.Message) error {
 		return err
 	}
 	answer := make([]byte, 65536)
-	for range tries {
+	for range c.o.Tries {
 		if _, err := c.conn.Write(b); err != nil {
 			return err
 		}
@@ -318,7 +322,7 @@ func (r *run) receive() error {
 
 func (r *run) again() error {
 	for sequence, f := range r.underway {
-		if f.tries == tries {
+		if f.tries == r.o.Tries {
 			delete(r.underway, sequence)
 			r.done++
 			r.row.Unanswered++

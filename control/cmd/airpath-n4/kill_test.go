@@ -59,6 +59,7 @@ func TestKilledWhileEstablishing(t *testing.T) {
 	start := func() *process { return startKillable(t, client, file) }
 	p := start()
 	o := (&agent{T: t, config: c}).options("127.0.9.21")
+	o.Tries = 30 // where a start takes as long as T1, three kills take more than N1 tries
 	const sessions = 4000
 	type result struct {
 		seids []uint64
