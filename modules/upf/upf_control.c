@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,12 +73,28 @@ upf_control_replies(struct upf_control *c)
 	return any;
 }
 
+/** Workers may share the CPU. Not sched_yield(): see core/worker.c. */
+static void
+sleep_short(struct upf_control *c)
+{
+	const struct timespec wait = {.tv_nsec = WAIT_NS};
+
+	(void)c;
+	nanosleep(&wait, NULL);
+}
+
+void
+upf_control_await(struct upf_control *c)
+{
+	if (!upf_control_replies(c))
+		c->pause(c);
+}
+
 void
 upf_control_finish(struct upf_control *c)
 {
 	while (c->all_under_way > 0)
-		if (!upf_control_replies(c))
-			sched_yield();
+		upf_control_await(c);
 	requests_finish(c);
 }
 
@@ -113,7 +128,6 @@ serve(struct upf_control *c, const struct epoll_event *events, int nb)
 static void
 step(struct upf_control *c)
 {
-	const struct timespec wait = {.tv_nsec = WAIT_NS};
 	struct epoll_event events[4];
 	bool waiting = c->all_under_way > 0;
 	int nb = epoll_wait(c->epoll, events, 4, waiting ? 0 : IDLE_MS);
@@ -127,7 +141,7 @@ step(struct upf_control *c)
 	upf_socket_flush(c);
 	pthread_mutex_unlock(&c->lock);
 	if (waiting && !any && nb <= 0)
-		nanosleep(&wait, NULL);
+		sleep_short(c);
 }
 
 static void *
@@ -192,6 +206,7 @@ upf_control_create(struct upf *upf, struct ap_error *err)
 		return NULL;
 	}
 	c->upf = upf;
+	c->pause = sleep_short;
 	c->listener = c->connection = -1;
 	c->epoll = epoll_create1(EPOLL_CLOEXEC);
 	pthread_mutex_init(&c->lock, NULL);

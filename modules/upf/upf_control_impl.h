@@ -70,6 +70,7 @@ struct upf_control {
 	unsigned nb_send;
 	uint32_t *under_way; /**< messages at each worker */
 	unsigned all_under_way;
+	void (*pause)(struct upf_control *c); /**< while workers have taken nothing */
 	struct upf_control_stats stats;
 	uint8_t buf[UPF_MESSAGE_MAX];
 };
@@ -78,6 +79,9 @@ struct upf_control {
 
 /** Takes what workers have done, finishes requests. @return whether there was something. */
 bool upf_control_replies(struct upf_control *c);
+
+/** Takes what workers have done, or leaves them the CPU, which they may share. */
+void upf_control_await(struct upf_control *c);
 
 /** Waits for everything under way and answers it. */
 void upf_control_finish(struct upf_control *c);

@@ -3,17 +3,18 @@
 #define AIRPATH_UPF_CONTROL_RIG_H
 
 /**
- * A forwarding unit without ports, for tests: the real control thread's code, and workers that are
- * threads which do nothing but take their messages.
+ * A forwarding unit without ports, for tests: the real control thread's code, and workers that do
+ * nothing but take their messages: threads, or where time is measured the control thread itself
+ * whenever it waits for them.
  */
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <rte_cycles.h>
 #include <rte_ring.h>
 
 #include "core/wheel.h"
@@ -27,6 +28,7 @@ struct rig {
 	struct ap_cfg_upf cfg;
 	struct ap_cfg_upf_interface interfaces[3];
 	char socket[96];
+	bool threads;
 	pthread_t thread[UPF_ROLE_WORKERS_MAX];
 	_Atomic bool stop;
 };
@@ -36,20 +38,31 @@ struct rig_worker {
 	unsigned index;
 };
 
-static inline void
+/** @return whether there was a message. */
+static inline bool
 rig_worker_step(struct upf_worker *w)
 {
 	uint64_t now_ns = ap_clock_ns();
 	struct upf_msg *m;
+	bool any = false;
 
 	if (rte_ring_sc_dequeue(w->messages, (void **)&m) == 0) {
 		upf_do(w, m, now_ns);
 		rte_ring_sp_enqueue(w->replies, m);
-	} else {
-		sched_yield();
+		any = true;
 	}
 	ap_wheel_run(w->charger->wheel, now_ns);
 	upf_urr_checkpoints(w->charger, 16, now_ns);
+	return any;
+}
+
+/** Of a control thread without worker threads. */
+static inline void
+rig_work(struct upf_control *c)
+{
+	for (unsigned k = 0; k < c->upf->nb_workers; k++)
+		while (rig_worker_step(&c->upf->workers[k]))
+			;
 }
 
 static inline void *
@@ -61,13 +74,18 @@ rig_worker_main(void *arg)
 
 	free(k);
 	while (!rig->stop)
-		rig_worker_step(w);
+		if (!rig_worker_step(w))
+			rte_delay_us_sleep(1);
 	return NULL;
 }
 
-/** The unit of upf_net_test.h with some workers; rig->upf.control is not started. NULL: failed. */
+/**
+ * The unit of upf_net_test.h with some workers; rig->upf.control is not started.
+ * @param threads the workers are, which share their memory with the control thread
+ * @return NULL: failed
+ */
 static inline struct rig *
-rig_make(unsigned workers, unsigned sessions)
+rig_make(unsigned workers, unsigned sessions, bool threads)
 {
 	static unsigned serial;
 	struct rig *rig = calloc(1, sizeof(*rig));
@@ -86,6 +104,7 @@ rig_make(unsigned workers, unsigned sessions)
 				       .buffer_session_packets = 16,
 				       .interfaces = rig->interfaces,
 				       .interfaces_count = RTE_DIM(rig->interfaces)};
+	rig->threads = threads;
 	upf->cfg = &rig->cfg;
 	upf->nb_workers = workers;
 	snprintf(upf->steering, sizeof(upf->steering), "rss");
@@ -95,13 +114,18 @@ rig_make(unsigned workers, unsigned sessions)
 	    upf_workers_init(upf, 1000 + serial++) < 0)
 		return NULL;
 	for (unsigned k = 0; k < workers; k++) {
-		struct rig_worker *w = malloc(sizeof(*w));
+		struct rig_worker *w;
 
-		*w = (struct rig_worker){rig, k};
 		upf->workers[k].charger->wheel = ap_wheel_create(AP_NS_PER_MS, ap_clock_ns());
+		if (!threads)
+			continue;
+		w = malloc(sizeof(*w));
+		*w = (struct rig_worker){rig, k};
 		pthread_create(&rig->thread[k], NULL, rig_worker_main, w);
 	}
 	upf->control = upf_control_create(upf, &err);
+	if (upf->control && !threads)
+		upf->control->pause = rig_work;
 	return upf->control ? rig : NULL;
 }
 
@@ -110,7 +134,7 @@ rig_free(struct rig *rig)
 {
 	upf_control_stop(rig->upf.control);
 	rig->stop = true;
-	for (unsigned k = 0; k < rig->upf.nb_workers; k++)
+	for (unsigned k = 0; k < rig->upf.nb_workers && rig->threads; k++)
 		pthread_join(rig->thread[k], NULL);
 	upf_control_destroy(rig->upf.control);
 	for (unsigned k = 0; k < rig->upf.nb_workers; k++)

@@ -155,7 +155,7 @@ arena_is_bounded_and_comes_back(void **state)
 static void
 peers_are_shared_and_rest(void **state)
 {
-	struct rig *rig = rig_make(1, 16);
+	struct rig *rig = rig_make(1, 16, true);
 	struct upf_peers *p;
 	struct upf_peer_key key = {
 		.ip = {192, 168, 1, 7}, .port = 2152, .octets = 4, .interface = N3, .gtpu = true};
@@ -197,7 +197,7 @@ peers_are_shared_and_rest(void **state)
 static void
 peers_run_out(void **state)
 {
-	struct rig *rig = rig_make(1, 16);
+	struct rig *rig = rig_make(1, 16, true);
 	struct upf_peers *p = &rig->upf.peers;
 	struct upf_peer_key key = {.port = 2152, .octets = 4, .interface = N6, .gtpu = true};
 	const uint64_t later = 10 * UPF_PEER_REST_NS;
@@ -259,7 +259,7 @@ agent_hello(int fd)
 static void
 agent_is_welcomed(void **state)
 {
-	struct rig *rig = rig_make(3, 16);
+	struct rig *rig = rig_make(3, 16, true);
 	struct ap_error err = {0};
 	Airpath__Upf__V1__Answer *a;
 	int fd;
@@ -283,7 +283,7 @@ agent_is_welcomed(void **state)
 static void
 socket_that_is_no_socket_stays(void **state)
 {
-	struct rig *rig = rig_make(1, 16);
+	struct rig *rig = rig_make(1, 16, true);
 	struct ap_error err = {0};
 	char path[sizeof(rig->socket) + 8];
 	int fd;

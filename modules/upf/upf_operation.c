@@ -75,7 +75,7 @@ msg_send(struct upf_control *c, struct upf_request *r, unsigned op, struct upf_m
 	m->request = r;
 	m->op = op;
 	while (c->under_way[w] >= UPF_UNDER_WAY_MAX && !c->stop)
-		upf_control_replies(c);
+		upf_control_await(c);
 	r->waiting++;
 	c->under_way[w]++;
 	c->all_under_way++;
@@ -90,7 +90,7 @@ find_idle(struct upf_control *c, uint64_t id)
 	struct upf_id *e = upf_ids_find(&c->ids, id);
 
 	while (e && e->busy && !c->stop) {
-		upf_control_replies(c);
+		upf_control_await(c);
 		e = upf_ids_find(&c->ids, id);
 	}
 	return e;

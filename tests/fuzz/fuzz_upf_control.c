@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * What the agent's socket may bring: requests, each with its length in two octets before it,
- * decoded, compiled, applied by a worker and answered. In the end all memory, peers and index
- * entries of sessions are back.
+ * decoded, compiled, applied by a worker and answered, all in one thread: what an input takes does
+ * not depend on who else has the CPUs, and a message that gets lost is a wait without end. In the
+ * end all memory, peers and index entries of sessions are back.
  */
 #include "modules/upf/upf_control_rig.h"
 #include "modules/upf/upf_index.h"
@@ -27,7 +28,7 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
-	if (test_eal_init() < 0 || (rig = rig_make(2, 64)) == NULL)
+	if (test_eal_init() < 0 || (rig = rig_make(2, 64, false)) == NULL)
 		abort();
 	return 0;
 }
