@@ -75,17 +75,35 @@ upf_gbr_fill(struct rte_meter_trtcm *m, const struct rte_meter_trtcm_profile *p,
 }
 
 /* GBR: green within it, yellow up to the MBR, red above. */
-static bool
-gbr_pass(struct upf_gbr *g, enum upf_direction d, uint32_t bytes, uint64_t now_ns)
+static enum rte_color
+qer_colour(struct upf_qer *q, enum upf_direction d, uint32_t bytes, uint64_t now_ns)
 {
-	switch (rte_meter_trtcm_color_blind_check(&g->meter[d], g->profile[d], now_ns, bytes)) {
-	case RTE_COLOR_GREEN:
-		return true;
-	case RTE_COLOR_YELLOW:
-		g->yellow[d] += bytes;
-		return true;
-	default:
-		return false;
+	enum rte_color colour = RTE_COLOR_GREEN;
+
+	if (q->gbr != NULL && q->gbr->profile[d] != NULL) {
+		colour = rte_meter_trtcm_color_blind_check(&q->gbr->meter[d], q->gbr->profile[d],
+							   now_ns, bytes);
+		if (colour == RTE_COLOR_YELLOW)
+			q->gbr->yellow[d] += bytes;
+	} else if (q->profile[d] != NULL) {
+		colour = rte_meter_srtcm_color_blind_check(&q->meter[d], q->profile[d], now_ns,
+							   bytes);
+	}
+	return colour;
+}
+
+/* Puts back what qer_colour() took. */
+static void
+qer_return(struct upf_qer *q, enum upf_direction d, uint32_t bytes, enum rte_color colour)
+{
+	if (q->gbr != NULL && q->gbr->profile[d] != NULL) {
+		q->gbr->meter[d].tp += bytes;
+		if (colour == RTE_COLOR_YELLOW)
+			q->gbr->yellow[d] -= bytes;
+		else
+			q->gbr->meter[d].tc += bytes;
+	} else if (q->profile[d] != NULL) {
+		q->meter[d].tc += bytes;
 	}
 }
 
@@ -93,23 +111,23 @@ bool
 upf_qers_pass(struct upf_qer *qers, const struct upf_pdr *pdr, enum upf_direction direction,
 	      uint32_t bytes, uint64_t now_ns, bool *gate)
 {
+	enum rte_color colours[UPF_PDR_QERS_MAX];
+
 	*gate = false;
 	for (unsigned i = 0; i < pdr->nb_qers; i++) {
-		struct upf_qer *q = &qers[pdr->qers[i]];
-
-		if (q->closed[direction]) {
+		if (qers[pdr->qers[i]].closed[direction]) {
 			*gate = true;
 			return false;
 		}
-		if (q->gbr != NULL && q->gbr->profile[direction] != NULL) {
-			if (!gbr_pass(q->gbr, direction, bytes, now_ns))
-				return false;
-		} else if (q->profile[direction] != NULL) {
-			if (rte_meter_srtcm_color_blind_check(&q->meter[direction],
-							      q->profile[direction], now_ns,
-							      bytes) == RTE_COLOR_RED)
-				return false;
-		}
+	}
+	for (unsigned i = 0; i < pdr->nb_qers; i++) {
+		colours[i] = qer_colour(&qers[pdr->qers[i]], direction, bytes, now_ns);
+		if (colours[i] != RTE_COLOR_RED)
+			continue;
+		/* What a flow's own MBR stops must not eat the session's AMBR. */
+		while (i-- > 0)
+			qer_return(&qers[pdr->qers[i]], direction, bytes, colours[i]);
+		return false;
 	}
 	return true;
 }

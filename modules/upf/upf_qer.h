@@ -62,8 +62,8 @@ void upf_gbr_fill(struct rte_meter_trtcm *m, const struct rte_meter_trtcm_profil
 		  uint64_t now_ns);
 
 /**
- * A packet of `bytes` wants to pass all QERs of a PDR; tokens are taken from all or, of a packet
- * that the gate or a bucket stops, from those before it in the list.
+ * A packet of `bytes` wants to pass all QERs of a PDR. Tokens are taken from all, or from none
+ * when a gate or a bucket stops it.
  * @return whether it passes; `*gate` says if a gate stopped it
  */
 bool upf_qers_pass(struct upf_qer *qers, const struct upf_pdr *pdr, enum upf_direction direction,

@@ -140,6 +140,48 @@ several_qers_of_a_pdr(void **state)
 	assert_true(upf_qers_pass(qers, &shut, UPF_UL, 1, 20 * AP_NS_PER_S, &gate));
 }
 
+/* In whatever order: what its own MBR or GBR's peak stops takes nothing of a shared bucket. */
+static void
+stopped_packets_take_no_tokens(void **state)
+{
+	struct rte_meter_srtcm_profile own, ambr;
+	struct rte_meter_trtcm_profile gbr;
+	struct rte_meter_srtcm meters[2][2] = {0};
+	struct upf_gbr shared = {.profile = {[UPF_DL] = &gbr}};
+	struct upf_qer qers[] = {{.profile = {[UPF_DL] = &ambr}, .meter = meters[0]},
+				 {.profile = {[UPF_DL] = &own}, .meter = meters[1]},
+				 {.gbr = &shared}};
+	const struct upf_pdr greedy = {.nb_qers = 3, .qers = {0, 2, 1}};
+	uint64_t through = 0;
+	bool gate;
+
+	(void)state;
+	upf_mbr_profile(&own, 1000, 4000);
+	upf_mbr_profile(&ambr, 3000, 4000);
+	upf_gbr_profile(&gbr, 500, 4000, 4000);
+	upf_meter_fill(&qers[0].meter[UPF_DL], &ambr, AP_NS_PER_S);
+	upf_meter_fill(&qers[1].meter[UPF_DL], &own, AP_NS_PER_S);
+	upf_gbr_fill(&shared.meter[UPF_DL], &gbr, AP_NS_PER_S);
+	for (unsigned i = 0; i < 100; i++)
+		through += upf_qers_pass(qers, &greedy, UPF_DL, 1000, AP_NS_PER_S, &gate);
+	assert_int_equal(through, 4);
+	assert_int_equal(qers[0].meter[UPF_DL].tc, 0);
+	assert_int_equal(shared.yellow[UPF_DL], 0);
+	/* 8 ms later own has 1000 octets, the AMBR 3000: one passes, 2000 are left to others. */
+	for (unsigned i = 0; i < 100; i++)
+		through += upf_qers_pass(qers, &greedy, UPF_DL, 1000,
+					 AP_NS_PER_S + 8 * AP_NS_PER_MS, &gate);
+	assert_int_equal(through, 5);
+	assert_int_equal(qers[0].meter[UPF_DL].tc, 2000);
+	assert_int_equal(shared.meter[UPF_DL].tp, 3000);
+	assert_int_equal(shared.yellow[UPF_DL], 1000);
+	qers[1].closed[UPF_DL] = true;
+	assert_false(
+		upf_qers_pass(qers, &greedy, UPF_DL, 1000, AP_NS_PER_S + 8 * AP_NS_PER_MS, &gate));
+	assert_true(gate);
+	assert_int_equal(qers[0].meter[UPF_DL].tc, 2000);
+}
+
 int
 main(void)
 {
@@ -148,6 +190,7 @@ main(void)
 		cmocka_unit_test(bursts_are_as_configured),
 		cmocka_unit_test(gbr_colours),
 		cmocka_unit_test(several_qers_of_a_pdr),
+		cmocka_unit_test(stopped_packets_take_no_tokens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
