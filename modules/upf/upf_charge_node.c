@@ -38,6 +38,8 @@ upf_charge_process(struct rte_graph *graph, struct rte_node *node, void **objs, 
 				continue;
 			}
 			upf_charge_count(c, s, lane, m->pkt_len, now_ms, now_ns);
+		} else {
+			upf_uncharged_set(m);
 		}
 		objs[kept++] = m;
 	}

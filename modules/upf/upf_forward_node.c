@@ -177,10 +177,11 @@ onward_more(struct visit *v, struct rte_mbuf *m, const struct upf_session *s, un
 	return onward(v, m, lane);
 }
 
+/* What upf_charge left because it might have to wait. */
 static void
 charge(struct visit *v, struct upf_session *s, struct upf_lane *lane, const struct rte_mbuf *m)
 {
-	if ((lane->flags & UPF_CHARGE_MASK) == UPF_CHARGE_THESE)
+	if (upf_uncharged(m) && (lane->flags & UPF_CHARGE_MASK) == UPF_CHARGE_THESE)
 		upf_charge_count(v->w->charger, s, lane, m->pkt_len,
 				 (uint32_t)(v->now_ns / AP_NS_PER_MS), v->now_ns);
 }

@@ -15,6 +15,7 @@
  * begins (an Error Indication needs it).
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -134,6 +135,21 @@ static inline uint8_t
 upf_matched_qfi(const struct rte_mbuf *m)
 {
 	return (uint8_t)m->packet_type;
+}
+
+#define UPF_UNCHARGED (1U << 16) /* in packet_type */
+
+/** upf_charge → upf_forward: no URR has counted the packet, as it may have to wait. */
+static inline void
+upf_uncharged_set(struct rte_mbuf *m)
+{
+	m->packet_type |= UPF_UNCHARGED;
+}
+
+static inline bool
+upf_uncharged(const struct rte_mbuf *m)
+{
+	return m->packet_type & UPF_UNCHARGED;
 }
 
 #endif

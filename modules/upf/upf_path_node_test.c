@@ -383,6 +383,34 @@ flows_leave_apart(void **state)
 	drained("ab");
 }
 
+/* One PDR buffers: packets of another behind it in the vector count once, as all others do. */
+static void
+counts_once_beside_a_queue(void **state)
+{
+	struct rte_mbuf *m[6], **out;
+	uint16_t n;
+
+	(void)state;
+	path_far(1, UPF_LANE_BUFFER, 0);
+	for (unsigned i = 0; i < RTE_DIM(m); i++)
+		m[i] = path_packet(i == 0 ? 1 : 0, false, 100, (uint8_t)i);
+	n = run(m, RTE_DIM(m), &out);
+	assert_int_equal(n, 5);
+	rte_pktmbuf_free_bulk(out, n);
+	assert_int_equal(counted(0), 500);
+	assert_int_equal(send(0, 5, 100, 0), 5);
+	assert_int_equal(counted(0), 500);
+	path_far(1, UPF_LANE_FORWARD, 0);
+	upf_buffer_changed(bed.w.buffer, &bed.s, false, T0);
+	n = test_node_take(forward, 0, &out);
+	rte_pktmbuf_free_bulk(out, n);
+	test_node_clock(forward, forward->worker.now_ns + MS);
+	n += test_node_take(forward, 0, &out);
+	assert_int_equal(n, 1);
+	rte_pktmbuf_free_bulk(out, n);
+	assert_int_equal(counted(1), 100);
+}
+
 /* DROP with NOCP: the CP function is told once, nothing is kept. */
 static void
 tells_without_buffering(void **state)
@@ -486,6 +514,7 @@ main(void)
 		TEST(buffered_packets_dropped_by_rules),
 		TEST(bounds_of_session_and_worker),
 		TEST(flows_leave_apart),
+		TEST(counts_once_beside_a_queue),
 		TEST(tells_without_buffering),
 		TEST(duplicates_go_to_their_own_tunnel),
 		TEST(marks_without_outer_header),
