@@ -125,11 +125,8 @@ func checkFAR(st *state, f *rules.FAR) *refusal {
 
 const ieDuplicatingParameters uint16 = 5
 
-// Rates a QER can have, kbit/s: what the meters of the forwarding unit can do.
-const (
-	rateMin = 64
-	rateMax = 100_000_000
-)
+// The highest rate of a QER, kbit/s: what the meters of the forwarding unit can do.
+const rateMax = 1_000_000_000
 
 func checkQER(q *rules.QER) *refusal {
 	switch {

@@ -121,13 +121,8 @@ func (c *compiler) container(destination uint8, type3GPP *uint8) bool {
 	return false
 }
 
-// rate brings a limit into what a meter can do; 0 blocks and stays 0.
-func rate(kbps uint64) uint64 {
-	if kbps == 0 {
-		return 0
-	}
-	return min(max(kbps, rateMin), rateMax)
-}
+// rate brings a limit into what a meter can do; 0 blocks.
+func rate(kbps uint64) uint64 { return min(kbps, rateMax) }
 
 func compileQER(q *rules.QER) *upfpb.Qer {
 	o := &upfpb.Qer{Id: q.ID}
