@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """kill -9 of each process under traffic: no answered session is lost, no octet counted twice."""
 
+import os
+import signal
 import socket
 import threading
 import time
@@ -106,3 +108,22 @@ def test_a_session_answered_just_before_is_kept(served):
         unit.start_agent()
         assert smf.exchange(message) == answer
     assert unit.agent.show(session.seid)["version"] == 6
+
+
+@pytest.mark.slow
+def test_the_data_plane_stands_still(served):
+    """An answer waits for the workers (§6.4: the request comes again meanwhile) and makes one
+    session, not one for each time it was asked for."""
+    unit, smf, _, _ = served
+    os.kill(unit.airpath.pid, signal.SIGSTOP)
+    wake = threading.Timer(5, os.kill, (unit.airpath.pid, signal.SIGCONT))
+    wake.start()
+    start = time.monotonic()
+    try:
+        session = pdu_session(smf)  # sent again after 4 s
+        assert time.monotonic() - start > 4.5, "nothing is answered before the workers did it"
+        assert len(unit.agent.sessions()) == 2
+        session.delete()
+        assert len(unit.agent.sessions()) == 1
+    finally:
+        wake.join()
