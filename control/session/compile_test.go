@@ -135,7 +135,7 @@ func TestForwarding(t *testing.T) {
 	if w := f.GetDuplicates()[0]; w.GetInterface() != 3 || w.GetGtpu() || w.GetPort() != 99 || len(w.GetPeer()) != 16 || w.GetPduSessionContainer() {
 		t.Error(w)
 	}
-	want := &upfpb.Qer{Id: 1, GateDlClosed: true, Mbr: &upfpb.Rate{UlKbps: 3, DlKbps: rateMax}, Gbr: &upfpb.Rate{DlKbps: 5000},
+	want := &upfpb.Qer{Id: 1, GateDlClosed: true, Mbr: &upfpb.Rate{UlKbps: 1, DlKbps: rateMax}, Gbr: &upfpb.Rate{DlKbps: 5000},
 		HasQfi: true, Qfi: 1, Rqi: true, HasPpi: true, Ppi: 3}
 	if !proto.Equal(s.GetQers()[0], want) {
 		t.Error(s.GetQers()[0])

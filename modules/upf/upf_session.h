@@ -125,7 +125,7 @@ struct upf_session {
 	uint8_t flags;    /**< enum upf_session_flag */
 	/** Interfaces, 1 << index, by which packets may come that take only_up and only_down. */
 	uint32_t up_interfaces, down_interfaces;
-	uint32_t queue;   /**< packets wait, or were told of: upf_buffer's, 0: none */
+	uint32_t queue; /**< packets wait, or were told of: upf_buffer's, 0: none */
 	struct upf_lane inline_lanes[UPF_INLINE_LANES];
 };
 _Static_assert(offsetof(struct upf_session, inline_lanes) == RTE_CACHE_LINE_MIN_SIZE, "line 0");
