@@ -183,7 +183,7 @@ func compileURR(u *urr) *upfpb.Urr {
 		MonitoringUnixS: orZero(u.MonitoringTimeUnix), SubsequentVolumeThreshold: volume(u.SubsequentVolumeThreshold),
 		SubsequentTimeThresholdS: orZero(u.SubsequentTimeThreshold), LinkedUrrIds: u.LinkedURRIDs,
 		BeforeQos: info&rules.InfoMBQE != 0, Inactive: info&rules.InfoINAM != 0, ImmediateStart: info&rules.InfoISTM != 0,
-		HasQuotaFar: u.QuotaFARID != nil, QuotaFarId: orZero(u.QuotaFARID), QuotaGeneration: u.generation,
+		HasQuotaFar: u.QuotaFARID != nil, QuotaFarId: orZero(u.QuotaFARID), QuotaGeneration: u.generation, ThresholdGeneration: u.thresholdGeneration,
 	}
 	if d := u.DroppedDL; d != nil {
 		o.DroppedDlPackets = uint32(min(d.Packets, 1<<32-1))

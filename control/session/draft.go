@@ -187,7 +187,7 @@ func (d *draft) create(pdrs []rules.PDR, fars []rules.FAR, urrs []rules.URR, qer
 		if findURR(st, urrs[i].ID) != nil {
 			return ruleFailure(rules.KindURR, urrs[i].ID, "URR %d is there already", urrs[i].ID)
 		}
-		st.urrs = append(st.urrs, urr{URR: urrs[i], generation: 1})
+		st.urrs = append(st.urrs, urr{URR: urrs[i], generation: 1, thresholdGeneration: 1})
 	}
 	for i := range bars {
 		if bars[i].ID == 0 || findBAR(st, bars[i].ID) != nil {

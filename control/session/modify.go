@@ -172,9 +172,7 @@ func (d *draft) updateFAR(r *rules.FAR, sndem bool) *refusal {
 		return ruleFailure(rules.KindFAR, r.ID, "FAR %d to be updated is not there", r.ID)
 	}
 	set(&f.Action, r.Action)
-	if r.Duplicating != nil {
-		f.Duplicating = r.Duplicating
-	}
+	f.Duplicating = mergeDuplicating(f.Duplicating, r.Duplicating)
 	if r.BARID != nil {
 		if f.BARID = r.BARID; *r.BARID == 0 {
 			f.BARID = nil
@@ -184,25 +182,44 @@ func (d *draft) updateFAR(r *rules.FAR, sndem bool) *refusal {
 	if w == nil {
 		return nil
 	}
-	merged := rules.Forwarding{}
+	old := rules.Forwarding{}
 	if f.Forwarding != nil {
-		merged = *f.Forwarding
+		old = *f.Forwarding
 	}
-	old := merged
-	set(&merged.Destination, w.Destination)
-	set(&merged.DestinationType, w.DestinationType)
-	set(&merged.NetworkInstance, w.NetworkInstance)
-	set(&merged.OuterHeaderCreation, w.OuterHeaderCreation)
-	set(&merged.TransportLevelMarking, w.TransportLevelMarking)
-	set(&merged.ForwardingPolicy, w.ForwardingPolicy)
-	set(&merged.LinkedTrafficEndpoint, w.LinkedTrafficEndpoint)
-	merged.Redirect = merged.Redirect || w.Redirect
-	merged.HeaderEnrichment = merged.HeaderEnrichment || w.HeaderEnrichment
+	merged := mergeForwarding(old, w)
 	f.Forwarding = &merged
 	if sndem || w.SMReqFlags&rules.FlagSNDEM != 0 {
 		return d.endMarker(f, &old, &merged)
 	}
 	return nil
+}
+
+func mergeForwarding(f rules.Forwarding, w *rules.Forwarding) rules.Forwarding {
+	set(&f.Destination, w.Destination)
+	set(&f.DestinationType, w.DestinationType)
+	set(&f.NetworkInstance, w.NetworkInstance)
+	set(&f.OuterHeaderCreation, w.OuterHeaderCreation)
+	set(&f.TransportLevelMarking, w.TransportLevelMarking)
+	set(&f.ForwardingPolicy, w.ForwardingPolicy)
+	set(&f.LinkedTrafficEndpoint, w.LinkedTrafficEndpoint)
+	f.Redirect = f.Redirect || w.Redirect
+	f.HeaderEnrichment = f.HeaderEnrichment || w.HeaderEnrichment
+	return f
+}
+
+// mergeDuplicating takes the parameters by their place, as they have no ids; as many as there are
+// in the update are there in the end.
+func mergeDuplicating(have, update []rules.Forwarding) []rules.Forwarding {
+	if update == nil {
+		return have
+	}
+	merged := slices.Clone(update)
+	for i := range merged {
+		if i < len(have) {
+			merged[i] = mergeForwarding(have[i], &update[i])
+		}
+	}
+	return merged
 }
 
 func (d *draft) endMarker(f *rules.FAR, old, merged *rules.Forwarding) *refusal {
@@ -236,14 +253,16 @@ func (d *draft) updateQER(r *rules.QER) *refusal {
 	return nil
 }
 
-// updateURR raises the generation when something to be reached is provided: it counts from 0 on.
+// updateURR raises a generation when thresholds or quotas are provided: they count from 0 on.
 func (d *draft) updateURR(r *rules.URR) *refusal {
 	u := findURR(d.st, r.ID)
 	if u == nil {
 		return ruleFailure(rules.KindURR, r.ID, "URR %d to be updated is not there", r.ID)
 	}
-	if r.VolumeThreshold != nil || r.VolumeQuota != nil || r.TimeThreshold != nil || r.TimeQuota != nil ||
-		r.EventThreshold != nil || r.EventQuota != nil {
+	if r.VolumeThreshold != nil || r.TimeThreshold != nil || r.EventThreshold != nil {
+		u.thresholdGeneration++
+	}
+	if r.VolumeQuota != nil || r.TimeQuota != nil || r.EventQuota != nil {
 		u.generation++
 	}
 	set(&u.Method, r.Method)

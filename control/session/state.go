@@ -38,7 +38,8 @@ type state struct {
 type urr struct {
 	rules.URR
 	seqn       uint32 // UR-SEQN of the next report
-	generation uint32 // rises when thresholds or quotas are provided
+	// These rise when quotas, or thresholds, are provided: what counts against them is 0 again.
+	generation, thresholdGeneration uint32
 }
 
 // lastAnswer is what a retransmitted request gets after a restart of the agent.
@@ -219,6 +220,7 @@ func walkURR(c *coder, u *urr) {
 	num(c, &u.ID)
 	num(c, &u.seqn)
 	num(c, &u.generation)
+	num(c, &u.thresholdGeneration)
 	opt(c, &u.Method, num)
 	opt(c, &u.Triggers, num)
 	opt(c, &u.Period, num)

@@ -83,8 +83,9 @@ func TestQuotasProvidedAnew(t *testing.T) {
 		t.Error("nothing was provided, but", generation())
 	}
 	r.accepted(r.modify(seid, &rules.ModifyRequest{UpdateURRs: []rules.URR{{ID: 1, VolumeQuota: &rules.Volume{Total: ptr(uint64(5))}}}}))
+	r.accepted(r.modify(seid, &rules.ModifyRequest{UpdateURRs: []rules.URR{{ID: 1, VolumeThreshold: &rules.Volume{Total: ptr(uint64(104857600))}}}}))
 	u := r.unit.Session(seid).GetUrrs()[0]
-	if generation() != 2 || u.GetVolumeQuota().GetTotal() != 5 || u.GetVolumeThreshold().GetTotal() != 104857600 ||
+	if generation() != 2 || u.GetThresholdGeneration() != 2 || u.GetVolumeQuota().GetTotal() != 5 || u.GetVolumeThreshold().GetTotal() != 104857600 ||
 		u.GetTriggers() != uint32(upfpb.Trigger_VOLTH|upfpb.Trigger_VOLQU) {
 		t.Error(u)
 	}

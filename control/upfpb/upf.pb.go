@@ -2115,14 +2115,14 @@ type Urr struct {
 	ImmediateStart            bool                   `protobuf:"varint,24,opt,name=immediate_start,json=immediateStart,proto3" json:"immediate_start,omitempty"` // ISTM
 	HasQuotaFar               bool                   `protobuf:"varint,25,opt,name=has_quota_far,json=hasQuotaFar,proto3" json:"has_quota_far,omitempty"`        // FAR ID for Quota Action
 	QuotaFarId                uint32                 `protobuf:"varint,26,opt,name=quota_far_id,json=quotaFarId,proto3" json:"quota_far_id,omitempty"`
-	// Rises when the CP function provides thresholds or quotas anew: what counts against the
-	// provided ones starts from 0 again.
-	QuotaGeneration  uint32 `protobuf:"varint,27,opt,name=quota_generation,json=quotaGeneration,proto3" json:"quota_generation,omitempty"`
-	DroppedDlPackets uint32 `protobuf:"varint,28,opt,name=dropped_dl_packets,json=droppedDlPackets,proto3" json:"dropped_dl_packets,omitempty"` // Dropped DL Traffic Threshold, 0: none
-	DroppedDlBytes   uint64 `protobuf:"varint,29,opt,name=dropped_dl_bytes,json=droppedDlBytes,proto3" json:"dropped_dl_bytes,omitempty"`
-	Carry            *Usage `protobuf:"bytes,30,opt,name=carry,proto3" json:"carry,omitempty"` // a unit that is filled again goes on from here
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Rises when the CP function provides quotas anew: what counts against them starts from 0 again.
+	QuotaGeneration     uint32 `protobuf:"varint,27,opt,name=quota_generation,json=quotaGeneration,proto3" json:"quota_generation,omitempty"`
+	DroppedDlPackets    uint32 `protobuf:"varint,28,opt,name=dropped_dl_packets,json=droppedDlPackets,proto3" json:"dropped_dl_packets,omitempty"` // Dropped DL Traffic Threshold, 0: none
+	DroppedDlBytes      uint64 `protobuf:"varint,29,opt,name=dropped_dl_bytes,json=droppedDlBytes,proto3" json:"dropped_dl_bytes,omitempty"`
+	Carry               *Usage `protobuf:"bytes,30,opt,name=carry,proto3" json:"carry,omitempty"`                                                         // a unit that is filled again goes on from here
+	ThresholdGeneration uint32 `protobuf:"varint,31,opt,name=threshold_generation,json=thresholdGeneration,proto3" json:"threshold_generation,omitempty"` // the same for thresholds
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *Urr) Reset() {
@@ -2363,6 +2363,13 @@ func (x *Urr) GetCarry() *Usage {
 		return x.Carry
 	}
 	return nil
+}
+
+func (x *Urr) GetThresholdGeneration() uint32 {
+	if x != nil {
+		return x.ThresholdGeneration
+	}
+	return 0
 }
 
 type Bar struct {
@@ -4127,7 +4134,7 @@ const file_upf_proto_rawDesc = "" +
 	"\fhas_downlink\x18\x03 \x01(\bR\vhasDownlink\x12\x14\n" +
 	"\x05total\x18\x04 \x01(\x04R\x05total\x12\x16\n" +
 	"\x06uplink\x18\x05 \x01(\x04R\x06uplink\x12\x1a\n" +
-	"\bdownlink\x18\x06 \x01(\x04R\bdownlink\"\xb0\t\n" +
+	"\bdownlink\x18\x06 \x01(\x04R\bdownlink\"\xe3\t\n" +
 	"\x03Urr\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x16\n" +
 	"\x06volume\x18\x02 \x01(\bR\x06volume\x12\x1a\n" +
@@ -4163,7 +4170,8 @@ const file_upf_proto_rawDesc = "" +
 	"\x10quota_generation\x18\x1b \x01(\rR\x0fquotaGeneration\x12,\n" +
 	"\x12dropped_dl_packets\x18\x1c \x01(\rR\x10droppedDlPackets\x12(\n" +
 	"\x10dropped_dl_bytes\x18\x1d \x01(\x04R\x0edroppedDlBytes\x12+\n" +
-	"\x05carry\x18\x1e \x01(\v2\x15.airpath.upf.v1.UsageR\x05carry\"W\n" +
+	"\x05carry\x18\x1e \x01(\v2\x15.airpath.upf.v1.UsageR\x05carry\x121\n" +
+	"\x14threshold_generation\x18\x1f \x01(\rR\x13thresholdGeneration\"W\n" +
 	"\x03Bar\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x18\n" +
 	"\apackets\x18\x02 \x01(\rR\apackets\x12&\n" +

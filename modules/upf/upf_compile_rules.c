@@ -243,6 +243,7 @@ upf_compile_urrs(struct upf_compiler *c, struct upf_rules *r)
 
 		u->triggers = m->triggers;
 		u->generation = m->quota_generation;
+		u->threshold_generation = (uint16_t)m->threshold_generation;
 		u->flags = (uint16_t)((m->volume ? UPF_URR_VOLUME : 0) |
 				      (m->duration ? UPF_URR_DURATION : 0) |
 				      (m->event ? UPF_URR_EVENT : 0) |

@@ -127,6 +127,7 @@ struct upf_urr {
 	uint32_t triggers;                  /**< Σ enum upf_trigger asked for */
 	uint32_t generation;                /**< quota_generation of the proto */
 	uint16_t flags;                     /**< enum upf_urr_flag */
+	uint16_t threshold_generation;      /**< of the proto, mod 2^16 */
 	struct upf_volume volume_threshold; /**< UPF_NO_LIMIT where there is none */
 	struct upf_volume volume_quota;     /**< likewise; 0 lets nothing pass */
 	uint64_t period_ns;                 /**< 0: none */

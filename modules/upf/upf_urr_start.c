@@ -65,13 +65,17 @@ go_on(struct upf_urr *u, const struct upf_urr *old, uint64_t now_ns)
 			begin_more(u, now_ns);
 		u->flags &= (uint16_t) ~(UPF_URR_MONITORED | UPF_URR_HAS_PART);
 	}
+	if (u->threshold_generation != old->threshold_generation) {
+		memset(&u->threshold, 0, sizeof(u->threshold));
+		if (u->more != NULL)
+			u->more->threshold_time = (struct upf_urr_time){0};
+	}
 	if (u->generation == old->generation)
 		return;
-	memset(&u->threshold, 0, sizeof(u->threshold));
 	memset(&u->quota, 0, sizeof(u->quota));
 	u->flags &= (uint16_t) ~(UPF_URR_EXHAUSTED | UPF_URR_HELD | UPF_URR_LAPSED);
 	if (u->more != NULL) {
-		u->more->threshold_time = u->more->quota_time = (struct upf_urr_time){0};
+		u->more->quota_time = (struct upf_urr_time){0};
 		u->more->validity_from_ns = now_ns;
 	}
 }

@@ -249,6 +249,29 @@ quota_goes_on_over_a_change_of_rules(void **state)
 	assert_true(b.lanes[1].flags & UPF_LANE_QUOTA_OUT);
 }
 
+/* A threshold provided anew begins at 0, and leaves what was used of the quota; and vice versa. */
+static void
+thresholds_and_quotas_are_provided_apart(void **state)
+{
+	(void)state;
+	b.urrs[0].triggers = b.next_urrs[0].triggers = UPF_TRIGGER_VOLTH | UPF_TRIGGER_VOLQU;
+	b.urrs[0].volume_quota.total = b.next_urrs[0].volume_quota.total = 3000;
+	b.urrs[0].volume_threshold.total = b.next_urrs[0].volume_threshold.total = 1500;
+	start();
+	packet(0, 1000);
+	b.next_urrs[0].threshold_generation = 1;
+	upf_urr_leave(&b.a, b.now);
+	b.s.rules = (void *)&b.next;
+	upf_urr_start(&b.next, &b.c, &b.a, b.now);
+	packet(0, 1400);
+	no_report();
+	packet(0, 100);
+	expect(1, UPF_TRIGGER_VOLTH, 2500, 0);
+	assert_true(packet(0, 500));
+	expect(1, UPF_TRIGGER_VOLQU, 500, 0);
+	assert_false(packet(0, 1));
+}
+
 static void
 quota_of_zero_lets_nothing_pass(void **state)
 {
@@ -683,6 +706,7 @@ main(void)
 		TEST(thresholds_of_directions),
 		TEST(quota_stops_traffic_until_provided_anew),
 		TEST(quota_goes_on_over_a_change_of_rules),
+		TEST(thresholds_and_quotas_are_provided_apart),
 		TEST(quota_of_zero_lets_nothing_pass),
 		TEST(far_for_quota_action),
 		TEST(periodic_with_and_without_traffic),
