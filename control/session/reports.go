@@ -15,6 +15,7 @@ import (
 type pendingReport struct {
 	reports []rules.UsageReport
 	tries   int
+	away    bool // on its way; the N4 side sends it again as often as the clause allows
 }
 
 // A report without an answer, though the N4 side has sent it as often as the clause allows, is
@@ -24,11 +25,12 @@ const (
 	reportTries = 8
 )
 
-// unsent are the reports of a session that goes before they were sent: its last answer has them.
+// unsent are the reports of a session that goes before they were sent, or sent again when nobody
+// had answered: its last answer has them. Those on their way arrive by themselves.
 func (m *Manager) unsent(seid uint64) []rules.UsageReport {
 	var out []rules.UsageReport
 	for _, no := range slices.Sorted(maps.Keys(m.pending[seid])) {
-		if p := m.pending[seid][no]; p.tries == 0 {
+		if p := m.pending[seid][no]; !p.away {
 			out = append(out, p.reports...)
 		}
 	}
@@ -44,6 +46,7 @@ func (m *Manager) sendReport(seid, no uint64) {
 		return
 	}
 	p.tries++
+	p.away = true
 	r := m.reportTo(s)
 	r.Usage = p.reports
 	m.counts.Reports++
@@ -72,6 +75,9 @@ func (m *Manager) reportUnanswered(seid, no uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	p := m.pending[seid][no]
+	if p != nil {
+		p.away = false
+	}
 	switch {
 	case p == nil || m.closed:
 	case p.tries < reportTries:

@@ -91,6 +91,31 @@ func TestQuotasProvidedAnew(t *testing.T) {
 	}
 }
 
+// TestUnansweredReportsGoWithTheSession: what the SMF did not answer is in the answer to its
+// deletion, though it was sent.
+func TestUnansweredReportsGoWithTheSession(t *testing.T) {
+	r := newRig(t)
+	r.reporter.answering(func(*rules.SessionReport) *rules.ReportAnswer { return nil })
+	seid := r.accepted(r.establish(plain(7, "10.45.0.3"))).UPSEID
+	r.unit.Count(seid, 1, 10, 20)
+	_ = r.unit.Report(seid, 1, upfpb.Trigger_VOLTH)
+	r.nextReport()
+	r.until("the N4 side gave up", func() bool {
+		r.m.mu.Lock()
+		defer r.m.mu.Unlock()
+		for _, p := range r.m.pending[seid] {
+			return !p.away
+		}
+		return false
+	})
+	u := r.accepted(r.delete(seid)).Usage
+	if len(u) != 2 {
+		t.Fatalf("%+v", u)
+	}
+	oneUsage(t, u[:1], 0, 30, rules.UsageVOLTH)
+	oneUsage(t, u[1:], 1, 0, rules.UsageTERMR)
+}
+
 // TestReportsUntilAnswered: an SMF that does not answer gets a report again after the agent's
 // restart, under its number; what it answered it does not.
 func TestReportsUntilAnswered(t *testing.T) {
