@@ -37,7 +37,7 @@ type state struct {
 // urr is a URR with what the agent keeps for it.
 type urr struct {
 	rules.URR
-	seqn       uint32 // UR-SEQN of the next report
+	seqn uint32 // UR-SEQN of the next report
 	// These rise when quotas, or thresholds, are provided: what counts against them is 0 again.
 	generation, thresholdGeneration uint32
 }
