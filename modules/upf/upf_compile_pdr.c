@@ -168,11 +168,14 @@ only_of_tunnel(struct upf_compiler *c, struct upf_rules *r, struct upf_tunnel *t
 {
 	const struct upf_work *w = &c->work;
 	int i = only_pdr(c, r, t->teid, UINT32_MAX, &t->interfaces);
-	const struct upf_pdr *pdr = &r->pdrs[i < 0 ? 0 : i];
+	const struct upf_pdr *pdr;
 
 	t->only_qfi = 0xFF;
+	if (i < 0)
+		return;
+	pdr = &r->pdrs[i];
 	/* More than 254 lanes cannot be said; of a set of QFIs no single one can. */
-	if (i < 0 || i >= UINT8_MAX || (pdr->qfis & (pdr->qfis - 1)) != 0 || pdr->match_destination)
+	if (i >= UINT8_MAX || (pdr->qfis & (pdr->qfis - 1)) != 0 || pdr->match_destination)
 		return;
 	/* What upf_source_is_ue() can tell: the UE's own addresses, an IPv6 one by its /64. */
 	if (pdr->match_source &&
@@ -189,9 +192,12 @@ only_down(struct upf_compiler *c, struct upf_rules *r)
 {
 	const struct upf_work *w = &c->work;
 	int i = only_pdr(c, r, 0, 1U << r->core_interface, &r->down_interfaces);
-	const struct upf_pdr *pdr = &r->pdrs[i < 0 ? 0 : i];
+	const struct upf_pdr *pdr;
 
-	if (i < 0 || i >= UINT8_MAX || pdr->qfis != 0 || pdr->match_source)
+	if (i < 0 || i >= UINT8_MAX)
+		return;
+	pdr = &r->pdrs[i];
+	if (pdr->qfis != 0 || pdr->match_source)
 		return;
 	/* Found by an address or framed route, so that it has to match any of these. */
 	if (pdr->match_destination &&

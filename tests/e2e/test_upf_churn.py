@@ -23,7 +23,7 @@ SECONDS = float(os.environ.get("SOAK_SECONDS", "0"))
 WARM = 90  # seconds, where that is a third of the run or less
 ROUNDS, WARM_ROUNDS = 8, 3  # of a short run
 STEPS, SESSIONS = 900, 120  # of a round; sessions at a time, about
-KEPT = 900  # octets of answers kept after a session and the requests for it
+KEPT = 1600  # octets of answers kept after a session and the requests for it
 MIB = 1 << 20
 
 
@@ -80,7 +80,8 @@ def flat(middle: Vitals, end: Vitals, *, long: bool) -> list[str]:
         "store": middle.store * 1.1 + MIB // 2 + ended,
     }
     grew = [
-        f"{what}: {getattr(middle, what)} in the middle, {getattr(end, what)} at the end"
+        f"{what}: {getattr(middle, what)} in the middle, {getattr(end, what)} at the end, "
+        f"{end.deleted - middle.deleted} sessions later"
         for what, bound in bounds.items()
         if getattr(end, what) > bound
     ]
