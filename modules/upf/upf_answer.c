@@ -18,30 +18,17 @@
 typedef Airpath__Upf__V1__UsageReport UpfUsageReport;
 typedef Airpath__Upf__V1__Usage UpfUsage;
 
-struct upf_packed *
-upf_answer_pack(const UpfAnswer *a)
-{
-	size_t bytes = airpath__upf__v1__answer__get_packed_size(a);
-	struct upf_packed *p = malloc(sizeof(*p) + bytes);
-
-	if (p == NULL)
-		return NULL;
-	p->bytes = (uint32_t)bytes;
-	airpath__upf__v1__answer__pack(a, p->data);
-	return p;
-}
-
-static struct upf_packed *
+static struct ctl_packed *
 reply_pack(Airpath__Upf__V1__Reply *reply)
 {
 	UpfAnswer a = AIRPATH__UPF__V1__ANSWER__INIT;
 
 	a.body_case = AIRPATH__UPF__V1__ANSWER__BODY_REPLY;
 	a.reply = reply;
-	return upf_answer_pack(&a);
+	return ctl_pack(&a.base);
 }
 
-struct upf_packed *
+struct ctl_packed *
 upf_answer_error(uint64_t seq, const char *text)
 {
 	Airpath__Upf__V1__Reply reply = AIRPATH__UPF__V1__REPLY__INIT;
@@ -51,7 +38,7 @@ upf_answer_error(uint64_t seq, const char *text)
 	return reply_pack(&reply);
 }
 
-struct upf_packed *
+struct ctl_packed *
 upf_answer_done(uint64_t seq)
 {
 	Airpath__Upf__V1__Reply reply = AIRPATH__UPF__V1__REPLY__INIT;
@@ -92,7 +79,7 @@ interface_fill(struct welcome_interface *to, const struct upf_link *link,
 	}
 }
 
-struct upf_packed *
+struct ctl_packed *
 upf_answer_welcome(struct upf_control *c, uint64_t seq)
 {
 	Airpath__Upf__V1__Reply reply = AIRPATH__UPF__V1__REPLY__INIT;
@@ -129,17 +116,17 @@ upf_answer_welcome(struct upf_control *c, uint64_t seq)
 
 /* --- List ------------------------------------------------------------------------------------- */
 
-struct upf_packed *
+struct ctl_packed *
 upf_answer_list(struct upf_control *c, uint64_t seq, const Airpath__Upf__V1__List *list)
 {
 	Airpath__Upf__V1__Reply reply = AIRPATH__UPF__V1__REPLY__INIT;
 	Airpath__Upf__V1__Sessions s = AIRPATH__UPF__V1__SESSIONS__INIT;
 	uint32_t max = list->max && list->max < LIST_MAX ? list->max : LIST_MAX;
 	Airpath__Upf__V1__SessionVersion *versions =
-		upf_arena_alloc(&c->arena, max * sizeof(*versions));
+		ctl_arena_alloc(&c->arena, max * sizeof(*versions));
 	Airpath__Upf__V1__SessionVersion **pointers =
-		upf_arena_alloc(&c->arena, max * sizeof(Airpath__Upf__V1__SessionVersion *));
-	uint64_t *ids = upf_arena_alloc(&c->arena, (max + 1ULL) * sizeof(*ids));
+		ctl_arena_alloc(&c->arena, max * sizeof(Airpath__Upf__V1__SessionVersion *));
+	uint64_t *ids = ctl_arena_alloc(&c->arena, (max + 1ULL) * sizeof(*ids));
 	int nb =
 		versions && pointers && ids ? upf_ids_list(&c->ids, list->after, ids, max + 1) : -1;
 
@@ -197,10 +184,10 @@ struct usage_report {
 
 /** @return `nb` reports in the arena, or NULL. */
 static UpfUsageReport **
-reports_fill(struct upf_arena *a, const struct upf_usage_report *from, size_t nb)
+reports_fill(struct ctl_arena *a, const struct upf_usage_report *from, size_t nb)
 {
-	struct usage_report *reports = upf_arena_alloc(a, (nb + 1) * sizeof(*reports));
-	UpfUsageReport **list = upf_arena_alloc(a, (nb + 1) * sizeof(UpfUsageReport *));
+	struct usage_report *reports = ctl_arena_alloc(a, (nb + 1) * sizeof(*reports));
+	UpfUsageReport **list = ctl_arena_alloc(a, (nb + 1) * sizeof(UpfUsageReport *));
 
 	for (size_t i = 0; reports && list && i < nb; i++) {
 		airpath__upf__v1__usage_report__init(&reports[i].pb);
@@ -244,7 +231,7 @@ results_send(struct upf_control *c, uint64_t seq, UpfOpResult **results, unsigne
 	reply.seq = seq;
 	reply.body_case = AIRPATH__UPF__V1__REPLY__BODY_RESULT;
 	reply.result = &result;
-	upf_socket_send(c, reply_pack(&reply));
+	ctl_send(c->agent, reply_pack(&reply));
 }
 
 void
@@ -254,14 +241,14 @@ upf_answer_results(struct upf_control *c, const struct upf_request *r)
 	unsigned from = 0;
 	size_t bytes = HEADER_BYTES;
 
-	upf_arena_reset(&c->arena);
-	results = upf_arena_alloc(&c->arena, (r->nb_ops + 1) * sizeof(*results));
-	list = upf_arena_alloc(&c->arena, (r->nb_ops + 1) * sizeof(UpfOpResult *));
+	ctl_arena_reset(&c->arena);
+	results = ctl_arena_alloc(&c->arena, (r->nb_ops + 1) * sizeof(*results));
+	list = ctl_arena_alloc(&c->arena, (r->nb_ops + 1) * sizeof(UpfOpResult *));
 	for (unsigned i = 0; i < r->nb_ops; i++) {
 		size_t more;
 
 		if (!results || !list || !result_fill(c, &results[i], &r->ops[i])) {
-			upf_socket_hang_up(c, "no memory for results");
+			ctl_hang_up(&c->server, c->agent, "no memory for results");
 			return;
 		}
 		list[i] = &results[i];
@@ -281,9 +268,14 @@ upf_answer_results(struct upf_control *c, const struct upf_request *r)
 static void
 event_add(struct upf_control *c, Airpath__Upf__V1__Event *e, Airpath__Upf__V1__Event__BodyCase kind)
 {
+	UpfAnswer a = AIRPATH__UPF__V1__ANSWER__INIT;
+
 	e->body_case = kind;
+	e->number = c->events.next;
+	a.body_case = AIRPATH__UPF__V1__ANSWER__BODY_EVENT;
+	a.event = e;
 	c->stats.events++;
-	upf_events_add(&c->events, e);
+	ctl_events_add(&c->events, ctl_pack(&a.base));
 }
 
 /** Reports of one session that belong together. */
@@ -293,7 +285,7 @@ usage_event(struct upf_control *c, uint64_t id, const struct upf_usage_report *r
 	Airpath__Upf__V1__Event e = AIRPATH__UPF__V1__EVENT__INIT;
 	Airpath__Upf__V1__UsageEvent u = AIRPATH__UPF__V1__USAGE_EVENT__INIT;
 
-	upf_arena_reset(&c->arena);
+	ctl_arena_reset(&c->arena);
 	u.id = id;
 	u.n_reports = nb;
 	u.reports = reports_fill(&c->arena, r, nb);
@@ -391,7 +383,7 @@ checkpoints_send(struct upf_control *c, struct gathering *g)
 	a.body_case = AIRPATH__UPF__V1__ANSWER__BODY_CHECKPOINTS;
 	a.checkpoints = &m;
 	if (c->configured)
-		upf_socket_send(c, upf_answer_pack(&a));
+		ctl_send(c->agent, ctl_pack(&a.base));
 	g->nb_urrs = g->nb_sessions = 0;
 }
 

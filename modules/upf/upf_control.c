@@ -44,10 +44,10 @@ requests_finish(struct upf_control *c)
 		c->first = r->next;
 		if (c->first == NULL)
 			c->last = NULL;
-		if (r->connection == c->connection_nb && r->ready) {
-			upf_socket_send(c, r->ready);
+		if (r->connection == c->agent->nb && r->ready) {
+			ctl_send(c->agent, r->ready);
 			r->ready = NULL;
-		} else if (r->connection == c->connection_nb) {
+		} else if (r->connection == c->agent->nb) {
 			upf_answer_results(c, r);
 		}
 		request_free(c, r);
@@ -104,12 +104,12 @@ static void
 receive(struct upf_control *c)
 {
 	/* Who does not read its answers gets no new ones. */
-	for (unsigned i = 0; i < REQUESTS_A_VISIT && c->nb_send < UPF_SEND_QUEUE_MAX; i++) {
-		size_t bytes = upf_socket_receive(c);
+	for (unsigned i = 0; i < REQUESTS_A_VISIT && c->agent->nb_send < UPF_SEND_QUEUE_MAX; i++) {
+		size_t bytes = ctl_receive(&c->server, c->agent);
 
 		if (bytes == 0)
 			return;
-		upf_request_take(c, c->buf, bytes);
+		upf_request_take(c, c->server.buf, bytes);
 		requests_finish(c);
 	}
 }
@@ -118,10 +118,10 @@ static void
 serve(struct upf_control *c, const struct epoll_event *events, int nb)
 {
 	for (int i = 0; i < nb; i++)
-		if (events[i].data.fd == c->listener)
+		if (events[i].data.u64 == CTL_LISTENER)
 			upf_socket_accept(c);
 	for (int i = 0; i < nb; i++)
-		if (events[i].data.fd == c->connection)
+		if (events[i].data.u64 != CTL_LISTENER)
 			receive(c);
 }
 
@@ -130,7 +130,7 @@ step(struct upf_control *c)
 {
 	struct epoll_event events[4];
 	bool waiting = c->all_under_way > 0;
-	int nb = epoll_wait(c->epoll, events, 4, waiting ? 0 : IDLE_MS);
+	int nb = epoll_wait(c->server.epoll, events, 4, waiting ? 0 : IDLE_MS);
 	bool any;
 
 	pthread_mutex_lock(&c->lock);
@@ -207,16 +207,14 @@ upf_control_create(struct upf *upf, struct ap_error *err)
 	}
 	c->upf = upf;
 	c->pause = sleep_short;
-	c->listener = c->connection = -1;
-	c->epoll = epoll_create1(EPOLL_CLOEXEC);
+	c->server.listener = c->server.epoll = -1;
+	c->agent = &c->server.clients[0];
 	pthread_mutex_init(&c->lock, NULL);
-	upf_arena_init(&c->arena);
-	snprintf(c->path, sizeof(c->path), "%s", upf->cfg->socket);
+	ctl_arena_init(&c->arena);
 	c->under_way = calloc(upf->nb_workers, sizeof(*c->under_way));
 	c->compiler = compiler_make(c);
-	if (c->epoll < 0 || c->under_way == NULL || c->compiler == NULL ||
-	    upf_ids_init(&c->ids) < 0 || upf_remotes_init(&c->remotes) < 0 ||
-	    upf_events_init(&c->events) < 0 ||
+	if (c->under_way == NULL || c->compiler == NULL || upf_ids_init(&c->ids) < 0 ||
+	    upf_remotes_init(&c->remotes) < 0 || ctl_events_init(&c->events, UPF_EVENTS_MAX) < 0 ||
 	    getrandom(&c->instance, sizeof(c->instance), 0) != sizeof(c->instance)) {
 		ap_error_set(err, "upf %s: out of memory", upf->cfg->name);
 	} else if (upf_socket_listen(c, err) == 0) {
@@ -245,10 +243,7 @@ upf_control_stop(struct upf_control *c)
 		pthread_join(c->thread, NULL);
 	c->started = false;
 	upf_socket_flush(c);
-	upf_socket_hang_up(c, NULL);
-	if (c->bound)
-		unlink(c->path);
-	c->bound = false;
+	ctl_server_close(&c->server);
 }
 
 static void
@@ -294,14 +289,11 @@ upf_control_destroy(struct upf_control *c)
 			upf_tables_each(c->upf->workers[k].tables, rules_free, c);
 		upf_compiler_destroy(c->compiler);
 	}
-	if (c->listener >= 0)
-		close(c->listener);
-	if (c->epoll >= 0)
-		close(c->epoll);
-	upf_events_fini(&c->events);
+	ctl_server_fini(&c->server);
+	ctl_events_fini(&c->events);
 	upf_ids_fini(&c->ids);
 	upf_remotes_fini(&c->remotes);
-	upf_arena_fini(&c->arena);
+	ctl_arena_fini(&c->arena);
 	pthread_mutex_destroy(&c->lock);
 	free(c->under_way);
 	free(c);
@@ -314,6 +306,7 @@ upf_control_stats(struct upf_control *c, struct upf_control_stats *s)
 {
 	pthread_mutex_lock(&c->lock);
 	*s = c->stats;
+	s->bad_messages += c->server.bad_messages;
 	s->sessions = c->ids.nb;
 	s->peers = c->upf->peers.live;
 	s->events_kept = (uint32_t)(c->events.next - c->events.first);

@@ -9,15 +9,17 @@
 
 #include "api/upf.pb-c.h"
 #include "modules/upf/upf.h"
-#include "modules/upf/upf_arena.h"
+#include "modules/ctl/ctl_arena.h"
+#include "modules/ctl/ctl_events.h"
+#include "modules/ctl/ctl_server.h"
 #include "modules/upf/upf_compile.h"
 #include "modules/upf/upf_control.h"
-#include "modules/upf/upf_events.h"
 #include "modules/upf/upf_ids.h"
 #include "modules/upf/upf_msg.h"
 #include "modules/upf/upf_remote.h"
 
-#define UPF_MESSAGE_MAX 196608
+#define UPF_MESSAGE_MAX CTL_MESSAGE_MAX
+#define UPF_EVENTS_MAX 65536
 #define UPF_UNDER_WAY_MAX 512 /**< messages at one worker: less than its rings hold */
 #define UPF_SEND_QUEUE_MAX 64 /**< replies that wait for the socket before requests do */
 
@@ -40,39 +42,30 @@ struct upf_request {
 	uint64_t connection; /**< that it came by */
 	unsigned waiting;    /**< operations at workers */
 	unsigned nb_ops;
-	struct upf_packed *ready; /**< answers of another kind are packed at once */
+	struct ctl_packed *ready; /**< answers of another kind are packed at once */
 	struct upf_op ops[];
-};
-
-struct upf_send {
-	struct upf_send *next;
-	struct upf_packed *packed;
 };
 
 struct upf_control {
 	struct upf *upf;
 	pthread_mutex_t lock; /**< the thread holds it while it works; telemetry while it looks */
 	pthread_t thread;
-	bool started, bound;
+	bool started;
 	_Atomic bool stop;
-	char path[108];
-	int listener, epoll, connection; /**< -1: none */
-	uint64_t connection_nb;
 	uint64_t instance;
 	bool greeted, configured; /**< Hello and Config of this connection were taken */
 	struct upf_compiler *compiler;
 	struct upf_ids ids;
 	struct upf_remotes remotes;
-	struct upf_events events;
-	struct upf_arena arena;
+	struct ctl_events events;
+	struct ctl_arena arena;
 	struct upf_request *first, *last; /**< in the order they came */
-	struct upf_send *send_first, *send_last;
-	unsigned nb_send;
-	uint32_t *under_way; /**< messages at each worker */
+	uint32_t *under_way;              /**< messages at each worker */
 	unsigned all_under_way;
 	void (*pause)(struct upf_control *c); /**< while workers have taken nothing */
 	struct upf_control_stats stats;
-	uint8_t buf[UPF_MESSAGE_MAX];
+	struct ctl_client *agent;
+	struct ctl_server server;
 };
 
 /* upf_control.c */
@@ -91,16 +84,9 @@ void upf_control_finish(struct upf_control *c);
 /** @return 0 or -errno with `err` filled. */
 int upf_socket_listen(struct upf_control *c, struct ap_error *err);
 void upf_socket_accept(struct upf_control *c);
-void upf_socket_hang_up(struct upf_control *c, const char *why);
-
-/** @return octets of a whole message in c->buf; 0: nothing now, or the connection ended. */
-size_t upf_socket_receive(struct upf_control *c);
 
 /** Sends replies, then events, until the socket takes no more. */
 void upf_socket_flush(struct upf_control *c);
-
-/** Queues an answer, which is freed. */
-void upf_socket_send(struct upf_control *c, struct upf_packed *p);
 
 /* upf_request.c */
 
@@ -120,12 +106,10 @@ void upf_msg_free(struct upf_control *c, struct upf_msg *m);
 
 /* upf_answer.c */
 
-/** Packs an answer. @return NULL without memory. */
-struct upf_packed *upf_answer_pack(const UpfAnswer *a);
-struct upf_packed *upf_answer_error(uint64_t seq, const char *text);
-struct upf_packed *upf_answer_done(uint64_t seq);
-struct upf_packed *upf_answer_welcome(struct upf_control *c, uint64_t seq);
-struct upf_packed *upf_answer_list(struct upf_control *c, uint64_t seq,
+struct ctl_packed *upf_answer_error(uint64_t seq, const char *text);
+struct ctl_packed *upf_answer_done(uint64_t seq);
+struct ctl_packed *upf_answer_welcome(struct upf_control *c, uint64_t seq);
+struct ctl_packed *upf_answer_list(struct upf_control *c, uint64_t seq,
 				   const Airpath__Upf__V1__List *list);
 
 /** Sends the results of an Apply, in several messages when one does not hold them. */

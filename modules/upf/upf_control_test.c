@@ -68,7 +68,7 @@ list_passes_by_what_went(void **state)
 }
 
 static uint64_t
-number_of(const struct upf_packed *p)
+number_of(const struct ctl_packed *p)
 {
 	Airpath__Upf__V1__Answer *a;
 	uint64_t number;
@@ -81,73 +81,77 @@ number_of(const struct upf_packed *p)
 }
 
 static void
-event_add(struct upf_events *e)
+event_add(struct ctl_events *e)
 {
+	Airpath__Upf__V1__Answer a = AIRPATH__UPF__V1__ANSWER__INIT;
 	Airpath__Upf__V1__Event event = AIRPATH__UPF__V1__EVENT__INIT;
 	Airpath__Upf__V1__Inactivity i = AIRPATH__UPF__V1__INACTIVITY__INIT;
 
 	event.body_case = AIRPATH__UPF__V1__EVENT__BODY_INACTIVITY;
 	event.inactivity = &i;
-	upf_events_add(e, &event);
+	event.number = e->next;
+	a.body_case = AIRPATH__UPF__V1__ANSWER__BODY_EVENT;
+	a.event = &event;
+	ctl_events_add(e, ctl_pack(&a.base));
 }
 
 static void
 events_stay_until_acknowledged(void **state)
 {
-	struct upf_events e;
+	struct ctl_events e;
 
 	(void)state;
-	upf_events_init(&e);
+	ctl_events_init(&e, UPF_EVENTS_MAX);
 	for (unsigned i = 0; i < 3; i++)
 		event_add(&e);
-	assert_int_equal(number_of(upf_events_peek(&e)), 1);
+	assert_int_equal(number_of(ctl_events_peek(&e)), 1);
 	e.sent += 2;
-	upf_events_ack(&e, 1);
-	assert_int_equal(number_of(upf_events_peek(&e)), 3);
-	upf_events_rewind(&e);
-	assert_int_equal(number_of(upf_events_peek(&e)), 2);
+	ctl_events_ack(&e, 1);
+	assert_int_equal(number_of(ctl_events_peek(&e)), 3);
+	ctl_events_rewind(&e);
+	assert_int_equal(number_of(ctl_events_peek(&e)), 2);
 	/* What was never sent cannot have arrived. */
-	upf_events_ack(&e, 1000);
-	assert_int_equal(number_of(upf_events_peek(&e)), 2);
+	ctl_events_ack(&e, 1000);
+	assert_int_equal(number_of(ctl_events_peek(&e)), 2);
 	assert_int_equal(e.lost, 0);
-	upf_events_fini(&e);
+	ctl_events_fini(&e);
 }
 
 static void
 newest_events_are_kept(void **state)
 {
-	struct upf_events e;
+	struct ctl_events e;
 
 	(void)state;
-	upf_events_init(&e);
+	ctl_events_init(&e, UPF_EVENTS_MAX);
 	for (unsigned i = 0; i < UPF_EVENTS_MAX + 10; i++)
 		event_add(&e);
 	assert_int_equal(e.lost, 10);
-	assert_int_equal(number_of(upf_events_peek(&e)), 11);
-	upf_events_fini(&e);
+	assert_int_equal(number_of(ctl_events_peek(&e)), 11);
+	ctl_events_fini(&e);
 }
 
 static void
 arena_is_bounded_and_comes_back(void **state)
 {
-	struct upf_arena a;
+	struct ctl_arena a;
 
 	(void)state;
-	upf_arena_init(&a);
+	ctl_arena_init(&a);
 	for (unsigned round = 0; round < 3; round++) {
 		for (size_t i = 0; i < 5000; i++) {
-			uint8_t *p = upf_arena_alloc(&a, i);
+			uint8_t *p = ctl_arena_alloc(&a, i);
 
 			assert_non_null(p);
 			assert_int_equal((uintptr_t)p % 16, 0);
 			memset(p, 0xA5, i);
 		}
-		assert_non_null(upf_arena_alloc(&a, 3 * UPF_ARENA_CHUNK));
-		assert_null(upf_arena_alloc(&a, UPF_ARENA_MAX));
-		assert_null(upf_arena_alloc(&a, SIZE_MAX - 4));
-		upf_arena_reset(&a);
+		assert_non_null(ctl_arena_alloc(&a, 3 * CTL_ARENA_CHUNK));
+		assert_null(ctl_arena_alloc(&a, CTL_ARENA_MAX));
+		assert_null(ctl_arena_alloc(&a, SIZE_MAX - 4));
+		ctl_arena_reset(&a);
 	}
-	upf_arena_fini(&a);
+	ctl_arena_fini(&a);
 }
 
 /* --- peers ------------------------------------------------------------------------------------ */
@@ -291,7 +295,7 @@ socket_that_is_no_socket_stays(void **state)
 	(void)state;
 	/* Somebody listens. */
 	assert_null(upf_control_create(&rig->upf, &err));
-	assert_non_null(strstr(err.text, "another forwarding unit"));
+	assert_non_null(strstr(err.text, "another process"));
 	snprintf(path, sizeof(path), "%s.file", rig->socket);
 	fd = open(path, O_CREAT | O_WRONLY, 0600);
 	assert_true(fd >= 0);

@@ -50,7 +50,7 @@ do_config(struct upf_control *c, const Airpath__Upf__V1__Config *config)
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static struct upf_packed *
+static struct ctl_packed *
 do_hello(struct upf_control *c, const UpfRequest *q)
 {
 	if (q->hello->protocol != 1)
@@ -60,7 +60,7 @@ do_hello(struct upf_control *c, const UpfRequest *q)
 }
 
 /** What is answered at once. */
-static struct upf_packed *
+static struct ctl_packed *
 do_other(struct upf_control *c, const UpfRequest *q)
 {
 	const char *error;
@@ -87,11 +87,11 @@ request_add(struct upf_control *c, const UpfRequest *q)
 	struct upf_request *r = calloc(1, sizeof(*r) + nb_ops * sizeof(r->ops[0]));
 
 	if (r == NULL) {
-		upf_socket_hang_up(c, "no memory for a request");
+		ctl_hang_up(&c->server, c->agent, "no memory for a request");
 		return;
 	}
 	r->seq = q->seq;
-	r->connection = c->connection_nb;
+	r->connection = c->agent->nb;
 	r->nb_ops = nb_ops;
 	if (c->last)
 		c->last->next = r;
@@ -111,14 +111,14 @@ upf_request_take(struct upf_control *c, const uint8_t *data, size_t bytes)
 {
 	UpfRequest *q;
 
-	upf_arena_reset(&c->arena);
+	ctl_arena_reset(&c->arena);
 	q = airpath__upf__v1__request__unpack(&c->arena.allocator, bytes, data);
 	c->stats.requests++;
 	if (q == NULL || q->seq == 0) {
 		c->stats.bad_messages++;
-		upf_socket_hang_up(c, q ? "a request without seq" : "a message that is no Request");
+		ctl_hang_up(&c->server, c->agent, q ? "a request without seq" : "a message that is no Request");
 	} else if (q->body_case == AIRPATH__UPF__V1__REQUEST__BODY_ACK) {
-		upf_events_ack(&c->events, q->ack->event);
+		ctl_events_ack(&c->events, q->ack->event);
 	} else {
 		request_add(c, q);
 	}

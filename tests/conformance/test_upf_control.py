@@ -305,7 +305,7 @@ def test_stale_socket_is_replaced_and_a_live_one_is_not(unit):
         [str(AIRPATH), "run", str(other), "-t", "1"], capture_output=True, text=True, timeout=60
     )
     assert failed.returncode == 1
-    assert "another forwarding unit listens there" in failed.stderr
+    assert "another process listens there" in failed.stderr
     assert unit.agent().list().more is False
 
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "modules/upf/upf_arena.h"
+#include "modules/ctl/ctl_arena.h"
 
-struct upf_arena_chunk {
-	struct upf_arena_chunk *next;
+struct ctl_arena_chunk {
+	struct ctl_arena_chunk *next;
 	size_t bytes;
 	_Alignas(16) uint8_t data[];
 };
@@ -12,7 +12,7 @@ struct upf_arena_chunk {
 static void *
 proto_alloc(void *arg, size_t bytes)
 {
-	return upf_arena_alloc(arg, bytes);
+	return ctl_arena_alloc(arg, bytes);
 }
 
 static void
@@ -23,16 +23,16 @@ proto_free(void *arg, void *p)
 }
 
 void
-upf_arena_init(struct upf_arena *a)
+ctl_arena_init(struct ctl_arena *a)
 {
-	*a = (struct upf_arena){.allocator = {proto_alloc, proto_free, a}};
+	*a = (struct ctl_arena){.allocator = {proto_alloc, proto_free, a}};
 }
 
 void
-upf_arena_fini(struct upf_arena *a)
+ctl_arena_fini(struct ctl_arena *a)
 {
 	while (a->first) {
-		struct upf_arena_chunk *c = a->first;
+		struct ctl_arena_chunk *c = a->first;
 
 		a->first = c->next;
 		free(c);
@@ -40,13 +40,13 @@ upf_arena_fini(struct upf_arena *a)
 	a->now = NULL;
 }
 
-static struct upf_arena_chunk *
+static struct ctl_arena_chunk *
 chunk_make(size_t bytes)
 {
-	struct upf_arena_chunk *c;
+	struct ctl_arena_chunk *c;
 
-	if (bytes < UPF_ARENA_CHUNK)
-		bytes = UPF_ARENA_CHUNK;
+	if (bytes < CTL_ARENA_CHUNK)
+		bytes = CTL_ARENA_CHUNK;
 	c = malloc(sizeof(*c) + bytes);
 	if (c) {
 		c->next = NULL;
@@ -56,20 +56,20 @@ chunk_make(size_t bytes)
 }
 
 void *
-upf_arena_alloc(struct upf_arena *a, size_t bytes)
+ctl_arena_alloc(struct ctl_arena *a, size_t bytes)
 {
-	struct upf_arena_chunk *c = a->now;
+	struct ctl_arena_chunk *c = a->now;
 
-	if (bytes > UPF_ARENA_MAX)
+	if (bytes > CTL_ARENA_MAX)
 		return NULL;
 	bytes = (bytes + 15) & ~(size_t)15;
-	if (a->total + bytes > UPF_ARENA_MAX)
+	if (a->total + bytes > CTL_ARENA_MAX)
 		return NULL;
 	if (c == NULL || a->used + bytes > c->bytes) {
 		if (c && c->next && c->next->bytes >= bytes) {
 			c = c->next;
 		} else {
-			struct upf_arena_chunk *fresh = chunk_make(bytes);
+			struct ctl_arena_chunk *fresh = chunk_make(bytes);
 
 			if (fresh == NULL)
 				return NULL;
@@ -90,14 +90,14 @@ upf_arena_alloc(struct upf_arena *a, size_t bytes)
 
 /** Few messages need more than one chunk: what is behind the second goes. */
 void
-upf_arena_reset(struct upf_arena *a)
+ctl_arena_reset(struct ctl_arena *a)
 {
 	if (a->first && a->first->next) {
-		struct upf_arena_chunk *c = a->first->next->next;
+		struct ctl_arena_chunk *c = a->first->next->next;
 
 		a->first->next->next = NULL;
 		while (c) {
-			struct upf_arena_chunk *next = c->next;
+			struct ctl_arena_chunk *next = c->next;
 
 			free(c);
 			c = next;
