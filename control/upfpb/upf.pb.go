@@ -500,6 +500,7 @@ type Config struct {
 	EchoIntervalS uint32                 `protobuf:"varint,3,opt,name=echo_interval_s,json=echoIntervalS,proto3" json:"echo_interval_s,omitempty"` // GTP-U echo to peers in use; 0: none, TS 29.281 §7.2.1
 	EchoTimeoutMs uint32                 `protobuf:"varint,4,opt,name=echo_timeout_ms,json=echoTimeoutMs,proto3" json:"echo_timeout_ms,omitempty"` // T3-RESPONSE, default 2000
 	EchoTries     uint32                 `protobuf:"varint,5,opt,name=echo_tries,json=echoTries,proto3" json:"echo_tries,omitempty"`               // N3-REQUESTS, default 3
+	LoadMs        uint32                 `protobuf:"varint,7,opt,name=load_ms,json=loadMs,proto3" json:"load_ms,omitempty"`                        // Load is told this often; 0: never
 	Refilled      bool                   `protobuf:"varint,6,opt,name=refilled,proto3" json:"refilled,omitempty"`                                  // every session the agent knows is here: Error Indications may be sent
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -566,6 +567,13 @@ func (x *Config) GetEchoTimeoutMs() uint32 {
 func (x *Config) GetEchoTries() uint32 {
 	if x != nil {
 		return x.EchoTries
+	}
+	return 0
+}
+
+func (x *Config) GetLoadMs() uint32 {
+	if x != nil {
+		return x.LoadMs
 	}
 	return 0
 }
@@ -2853,6 +2861,7 @@ type Answer struct {
 	//	*Answer_Reply
 	//	*Answer_Event
 	//	*Answer_Checkpoints
+	//	*Answer_Load
 	Body          isAnswer_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2922,6 +2931,15 @@ func (x *Answer) GetCheckpoints() *Checkpoints {
 	return nil
 }
 
+func (x *Answer) GetLoad() *Load {
+	if x != nil {
+		if x, ok := x.Body.(*Answer_Load); ok {
+			return x.Load
+		}
+	}
+	return nil
+}
+
 type isAnswer_Body interface {
 	isAnswer_Body()
 }
@@ -2938,11 +2956,78 @@ type Answer_Checkpoints struct {
 	Checkpoints *Checkpoints `protobuf:"bytes,3,opt,name=checkpoints,proto3,oneof"`
 }
 
+type Answer_Load struct {
+	Load *Load `protobuf:"bytes,4,opt,name=load,proto3,oneof"`
+}
+
 func (*Answer_Reply) isAnswer_Body() {}
 
 func (*Answer_Event) isAnswer_Body() {}
 
 func (*Answer_Checkpoints) isAnswer_Body() {}
+
+func (*Answer_Load) isAnswer_Body() {}
+
+// Of the moment: neither kept nor acknowledged.
+type Load struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Sessions      uint32                 `protobuf:"varint,1,opt,name=sessions,proto3" json:"sessions,omitempty"`                             // held
+	SessionsMax   uint32                 `protobuf:"varint,2,opt,name=sessions_max,json=sessionsMax,proto3" json:"sessions_max,omitempty"`    // there is room for
+	BusyPermille  uint32                 `protobuf:"varint,3,opt,name=busy_permille,json=busyPermille,proto3" json:"busy_permille,omitempty"` // of its time that the busiest worker spent on packets since the last
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Load) Reset() {
+	*x = Load{}
+	mi := &file_upf_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Load) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Load) ProtoMessage() {}
+
+func (x *Load) ProtoReflect() protoreflect.Message {
+	mi := &file_upf_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Load.ProtoReflect.Descriptor instead.
+func (*Load) Descriptor() ([]byte, []int) {
+	return file_upf_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *Load) GetSessions() uint32 {
+	if x != nil {
+		return x.Sessions
+	}
+	return 0
+}
+
+func (x *Load) GetSessionsMax() uint32 {
+	if x != nil {
+		return x.SessionsMax
+	}
+	return 0
+}
+
+func (x *Load) GetBusyPermille() uint32 {
+	if x != nil {
+		return x.BusyPermille
+	}
+	return 0
+}
 
 type Reply struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2960,7 +3045,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_upf_proto_msgTypes[29]
+	mi := &file_upf_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2972,7 +3057,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[29]
+	mi := &file_upf_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2985,7 +3070,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{29}
+	return file_upf_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Reply) GetSeq() uint64 {
@@ -3075,7 +3160,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_upf_proto_msgTypes[30]
+	mi := &file_upf_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3087,7 +3172,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[30]
+	mi := &file_upf_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3100,7 +3185,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{30}
+	return file_upf_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *Welcome) GetInstance() uint64 {
@@ -3180,7 +3265,7 @@ type Interface struct {
 
 func (x *Interface) Reset() {
 	*x = Interface{}
-	mi := &file_upf_proto_msgTypes[31]
+	mi := &file_upf_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3192,7 +3277,7 @@ func (x *Interface) String() string {
 func (*Interface) ProtoMessage() {}
 
 func (x *Interface) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[31]
+	mi := &file_upf_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3205,7 +3290,7 @@ func (x *Interface) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interface.ProtoReflect.Descriptor instead.
 func (*Interface) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{31}
+	return file_upf_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Interface) GetIndex() uint32 {
@@ -3260,7 +3345,7 @@ type ApplyResult struct {
 
 func (x *ApplyResult) Reset() {
 	*x = ApplyResult{}
-	mi := &file_upf_proto_msgTypes[32]
+	mi := &file_upf_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3272,7 +3357,7 @@ func (x *ApplyResult) String() string {
 func (*ApplyResult) ProtoMessage() {}
 
 func (x *ApplyResult) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[32]
+	mi := &file_upf_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3285,7 +3370,7 @@ func (x *ApplyResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResult.ProtoReflect.Descriptor instead.
 func (*ApplyResult) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{32}
+	return file_upf_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ApplyResult) GetResults() []*OpResult {
@@ -3316,7 +3401,7 @@ type OpResult struct {
 
 func (x *OpResult) Reset() {
 	*x = OpResult{}
-	mi := &file_upf_proto_msgTypes[33]
+	mi := &file_upf_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3328,7 +3413,7 @@ func (x *OpResult) String() string {
 func (*OpResult) ProtoMessage() {}
 
 func (x *OpResult) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[33]
+	mi := &file_upf_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3341,7 +3426,7 @@ func (x *OpResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpResult.ProtoReflect.Descriptor instead.
 func (*OpResult) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{33}
+	return file_upf_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *OpResult) GetStatus() Status {
@@ -3396,7 +3481,7 @@ type Sessions struct {
 
 func (x *Sessions) Reset() {
 	*x = Sessions{}
-	mi := &file_upf_proto_msgTypes[34]
+	mi := &file_upf_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3408,7 +3493,7 @@ func (x *Sessions) String() string {
 func (*Sessions) ProtoMessage() {}
 
 func (x *Sessions) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[34]
+	mi := &file_upf_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3421,7 +3506,7 @@ func (x *Sessions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sessions.ProtoReflect.Descriptor instead.
 func (*Sessions) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{34}
+	return file_upf_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Sessions) GetSessions() []*SessionVersion {
@@ -3448,7 +3533,7 @@ type SessionVersion struct {
 
 func (x *SessionVersion) Reset() {
 	*x = SessionVersion{}
-	mi := &file_upf_proto_msgTypes[35]
+	mi := &file_upf_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3460,7 +3545,7 @@ func (x *SessionVersion) String() string {
 func (*SessionVersion) ProtoMessage() {}
 
 func (x *SessionVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[35]
+	mi := &file_upf_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3473,7 +3558,7 @@ func (x *SessionVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionVersion.ProtoReflect.Descriptor instead.
 func (*SessionVersion) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{35}
+	return file_upf_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *SessionVersion) GetId() uint64 {
@@ -3508,7 +3593,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_upf_proto_msgTypes[36]
+	mi := &file_upf_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3520,7 +3605,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[36]
+	mi := &file_upf_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3533,7 +3618,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{36}
+	return file_upf_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Event) GetNumber() uint64 {
@@ -3639,7 +3724,7 @@ type UsageEvent struct {
 
 func (x *UsageEvent) Reset() {
 	*x = UsageEvent{}
-	mi := &file_upf_proto_msgTypes[37]
+	mi := &file_upf_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3651,7 +3736,7 @@ func (x *UsageEvent) String() string {
 func (*UsageEvent) ProtoMessage() {}
 
 func (x *UsageEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[37]
+	mi := &file_upf_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3664,7 +3749,7 @@ func (x *UsageEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageEvent.ProtoReflect.Descriptor instead.
 func (*UsageEvent) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{37}
+	return file_upf_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *UsageEvent) GetId() uint64 {
@@ -3695,7 +3780,7 @@ type DownlinkData struct {
 
 func (x *DownlinkData) Reset() {
 	*x = DownlinkData{}
-	mi := &file_upf_proto_msgTypes[38]
+	mi := &file_upf_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3707,7 +3792,7 @@ func (x *DownlinkData) String() string {
 func (*DownlinkData) ProtoMessage() {}
 
 func (x *DownlinkData) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[38]
+	mi := &file_upf_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3720,7 +3805,7 @@ func (x *DownlinkData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownlinkData.ProtoReflect.Descriptor instead.
 func (*DownlinkData) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{38}
+	return file_upf_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *DownlinkData) GetId() uint64 {
@@ -3776,7 +3861,7 @@ type ErrorIndication struct {
 
 func (x *ErrorIndication) Reset() {
 	*x = ErrorIndication{}
-	mi := &file_upf_proto_msgTypes[39]
+	mi := &file_upf_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3788,7 +3873,7 @@ func (x *ErrorIndication) String() string {
 func (*ErrorIndication) ProtoMessage() {}
 
 func (x *ErrorIndication) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[39]
+	mi := &file_upf_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3801,7 +3886,7 @@ func (x *ErrorIndication) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorIndication.ProtoReflect.Descriptor instead.
 func (*ErrorIndication) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{39}
+	return file_upf_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *ErrorIndication) GetId() uint64 {
@@ -3834,7 +3919,7 @@ type Inactivity struct {
 
 func (x *Inactivity) Reset() {
 	*x = Inactivity{}
-	mi := &file_upf_proto_msgTypes[40]
+	mi := &file_upf_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3846,7 +3931,7 @@ func (x *Inactivity) String() string {
 func (*Inactivity) ProtoMessage() {}
 
 func (x *Inactivity) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[40]
+	mi := &file_upf_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3859,7 +3944,7 @@ func (x *Inactivity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inactivity.ProtoReflect.Descriptor instead.
 func (*Inactivity) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{40}
+	return file_upf_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Inactivity) GetId() uint64 {
@@ -3880,7 +3965,7 @@ type PathEvent struct {
 
 func (x *PathEvent) Reset() {
 	*x = PathEvent{}
-	mi := &file_upf_proto_msgTypes[41]
+	mi := &file_upf_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3892,7 +3977,7 @@ func (x *PathEvent) String() string {
 func (*PathEvent) ProtoMessage() {}
 
 func (x *PathEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[41]
+	mi := &file_upf_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3905,7 +3990,7 @@ func (x *PathEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PathEvent.ProtoReflect.Descriptor instead.
 func (*PathEvent) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{41}
+	return file_upf_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *PathEvent) GetPeer() []byte {
@@ -3938,7 +4023,7 @@ type Checkpoints struct {
 
 func (x *Checkpoints) Reset() {
 	*x = Checkpoints{}
-	mi := &file_upf_proto_msgTypes[42]
+	mi := &file_upf_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3950,7 +4035,7 @@ func (x *Checkpoints) String() string {
 func (*Checkpoints) ProtoMessage() {}
 
 func (x *Checkpoints) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[42]
+	mi := &file_upf_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3963,7 +4048,7 @@ func (x *Checkpoints) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoints.ProtoReflect.Descriptor instead.
 func (*Checkpoints) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{42}
+	return file_upf_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Checkpoints) GetSessions() []*Checkpoint {
@@ -3988,14 +4073,15 @@ const file_upf_proto_rawDesc = "" +
 	"\x04body\"9\n" +
 	"\x05Hello\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x14\n" +
-	"\x05agent\x18\x02 \x01(\tR\x05agent\"\xe4\x01\n" +
+	"\x05agent\x18\x02 \x01(\tR\x05agent\"\xfd\x01\n" +
 	"\x06Config\x12*\n" +
 	"\x05pools\x18\x01 \x03(\v2\x14.airpath.upf.v1.PoolR\x05pools\x12#\n" +
 	"\rcheckpoint_ms\x18\x02 \x01(\rR\fcheckpointMs\x12&\n" +
 	"\x0fecho_interval_s\x18\x03 \x01(\rR\rechoIntervalS\x12&\n" +
 	"\x0fecho_timeout_ms\x18\x04 \x01(\rR\rechoTimeoutMs\x12\x1d\n" +
 	"\n" +
-	"echo_tries\x18\x05 \x01(\rR\techoTries\x12\x1a\n" +
+	"echo_tries\x18\x05 \x01(\rR\techoTries\x12\x17\n" +
+	"\aload_ms\x18\a \x01(\rR\x06loadMs\x12\x1a\n" +
 	"\brefilled\x18\x06 \x01(\bR\brefilled\"_\n" +
 	"\x04Pool\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\fR\aaddress\x12\x1f\n" +
@@ -4216,12 +4302,17 @@ const file_upf_proto_rawDesc = "" +
 	"\x04urrs\x18\x02 \x03(\v2\x18.airpath.upf.v1.UrrUsageR\x04urrs\"N\n" +
 	"\bUrrUsage\x12\x15\n" +
 	"\x06urr_id\x18\x01 \x01(\rR\x05urrId\x12+\n" +
-	"\x05usage\x18\x02 \x01(\v2\x15.airpath.upf.v1.UsageR\x05usage\"\xaf\x01\n" +
+	"\x05usage\x18\x02 \x01(\v2\x15.airpath.upf.v1.UsageR\x05usage\"\xdb\x01\n" +
 	"\x06Answer\x12-\n" +
 	"\x05reply\x18\x01 \x01(\v2\x15.airpath.upf.v1.ReplyH\x00R\x05reply\x12-\n" +
 	"\x05event\x18\x02 \x01(\v2\x15.airpath.upf.v1.EventH\x00R\x05event\x12?\n" +
-	"\vcheckpoints\x18\x03 \x01(\v2\x1b.airpath.upf.v1.CheckpointsH\x00R\vcheckpointsB\x06\n" +
-	"\x04body\"\xdb\x01\n" +
+	"\vcheckpoints\x18\x03 \x01(\v2\x1b.airpath.upf.v1.CheckpointsH\x00R\vcheckpoints\x12*\n" +
+	"\x04load\x18\x04 \x01(\v2\x14.airpath.upf.v1.LoadH\x00R\x04loadB\x06\n" +
+	"\x04body\"j\n" +
+	"\x04Load\x12\x1a\n" +
+	"\bsessions\x18\x01 \x01(\rR\bsessions\x12!\n" +
+	"\fsessions_max\x18\x02 \x01(\rR\vsessionsMax\x12#\n" +
+	"\rbusy_permille\x18\x03 \x01(\rR\fbusyPermille\"\xdb\x01\n" +
 	"\x05Reply\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12\x14\n" +
 	"\x05error\x18\x02 \x01(\tR\x05error\x123\n" +
@@ -4362,7 +4453,7 @@ func file_upf_proto_rawDescGZIP() []byte {
 }
 
 var file_upf_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_upf_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_upf_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_upf_proto_goTypes = []any{
 	(InterfaceType)(0),      // 0: airpath.upf.v1.InterfaceType
 	(Trigger)(0),            // 1: airpath.upf.v1.Trigger
@@ -4397,20 +4488,21 @@ var file_upf_proto_goTypes = []any{
 	(*Checkpoint)(nil),      // 30: airpath.upf.v1.Checkpoint
 	(*UrrUsage)(nil),        // 31: airpath.upf.v1.UrrUsage
 	(*Answer)(nil),          // 32: airpath.upf.v1.Answer
-	(*Reply)(nil),           // 33: airpath.upf.v1.Reply
-	(*Welcome)(nil),         // 34: airpath.upf.v1.Welcome
-	(*Interface)(nil),       // 35: airpath.upf.v1.Interface
-	(*ApplyResult)(nil),     // 36: airpath.upf.v1.ApplyResult
-	(*OpResult)(nil),        // 37: airpath.upf.v1.OpResult
-	(*Sessions)(nil),        // 38: airpath.upf.v1.Sessions
-	(*SessionVersion)(nil),  // 39: airpath.upf.v1.SessionVersion
-	(*Event)(nil),           // 40: airpath.upf.v1.Event
-	(*UsageEvent)(nil),      // 41: airpath.upf.v1.UsageEvent
-	(*DownlinkData)(nil),    // 42: airpath.upf.v1.DownlinkData
-	(*ErrorIndication)(nil), // 43: airpath.upf.v1.ErrorIndication
-	(*Inactivity)(nil),      // 44: airpath.upf.v1.Inactivity
-	(*PathEvent)(nil),       // 45: airpath.upf.v1.PathEvent
-	(*Checkpoints)(nil),     // 46: airpath.upf.v1.Checkpoints
+	(*Load)(nil),            // 33: airpath.upf.v1.Load
+	(*Reply)(nil),           // 34: airpath.upf.v1.Reply
+	(*Welcome)(nil),         // 35: airpath.upf.v1.Welcome
+	(*Interface)(nil),       // 36: airpath.upf.v1.Interface
+	(*ApplyResult)(nil),     // 37: airpath.upf.v1.ApplyResult
+	(*OpResult)(nil),        // 38: airpath.upf.v1.OpResult
+	(*Sessions)(nil),        // 39: airpath.upf.v1.Sessions
+	(*SessionVersion)(nil),  // 40: airpath.upf.v1.SessionVersion
+	(*Event)(nil),           // 41: airpath.upf.v1.Event
+	(*UsageEvent)(nil),      // 42: airpath.upf.v1.UsageEvent
+	(*DownlinkData)(nil),    // 43: airpath.upf.v1.DownlinkData
+	(*ErrorIndication)(nil), // 44: airpath.upf.v1.ErrorIndication
+	(*Inactivity)(nil),      // 45: airpath.upf.v1.Inactivity
+	(*PathEvent)(nil),       // 46: airpath.upf.v1.PathEvent
+	(*Checkpoints)(nil),     // 47: airpath.upf.v1.Checkpoints
 }
 var file_upf_proto_depIdxs = []int32{
 	5,  // 0: airpath.upf.v1.Request.hello:type_name -> airpath.upf.v1.Hello
@@ -4449,32 +4541,33 @@ var file_upf_proto_depIdxs = []int32{
 	28, // 33: airpath.upf.v1.UsageReport.usage:type_name -> airpath.upf.v1.Usage
 	31, // 34: airpath.upf.v1.Checkpoint.urrs:type_name -> airpath.upf.v1.UrrUsage
 	28, // 35: airpath.upf.v1.UrrUsage.usage:type_name -> airpath.upf.v1.Usage
-	33, // 36: airpath.upf.v1.Answer.reply:type_name -> airpath.upf.v1.Reply
-	40, // 37: airpath.upf.v1.Answer.event:type_name -> airpath.upf.v1.Event
-	46, // 38: airpath.upf.v1.Answer.checkpoints:type_name -> airpath.upf.v1.Checkpoints
-	34, // 39: airpath.upf.v1.Reply.welcome:type_name -> airpath.upf.v1.Welcome
-	36, // 40: airpath.upf.v1.Reply.result:type_name -> airpath.upf.v1.ApplyResult
-	38, // 41: airpath.upf.v1.Reply.sessions:type_name -> airpath.upf.v1.Sessions
-	35, // 42: airpath.upf.v1.Welcome.interfaces:type_name -> airpath.upf.v1.Interface
-	0,  // 43: airpath.upf.v1.Interface.types:type_name -> airpath.upf.v1.InterfaceType
-	37, // 44: airpath.upf.v1.ApplyResult.results:type_name -> airpath.upf.v1.OpResult
-	2,  // 45: airpath.upf.v1.OpResult.status:type_name -> airpath.upf.v1.Status
-	3,  // 46: airpath.upf.v1.OpResult.failed_kind:type_name -> airpath.upf.v1.RuleKind
-	29, // 47: airpath.upf.v1.OpResult.reports:type_name -> airpath.upf.v1.UsageReport
-	29, // 48: airpath.upf.v1.OpResult.removed:type_name -> airpath.upf.v1.UsageReport
-	39, // 49: airpath.upf.v1.Sessions.sessions:type_name -> airpath.upf.v1.SessionVersion
-	41, // 50: airpath.upf.v1.Event.usage:type_name -> airpath.upf.v1.UsageEvent
-	42, // 51: airpath.upf.v1.Event.downlink_data:type_name -> airpath.upf.v1.DownlinkData
-	43, // 52: airpath.upf.v1.Event.error_indication:type_name -> airpath.upf.v1.ErrorIndication
-	44, // 53: airpath.upf.v1.Event.inactivity:type_name -> airpath.upf.v1.Inactivity
-	45, // 54: airpath.upf.v1.Event.path:type_name -> airpath.upf.v1.PathEvent
-	29, // 55: airpath.upf.v1.UsageEvent.reports:type_name -> airpath.upf.v1.UsageReport
-	30, // 56: airpath.upf.v1.Checkpoints.sessions:type_name -> airpath.upf.v1.Checkpoint
-	57, // [57:57] is the sub-list for method output_type
-	57, // [57:57] is the sub-list for method input_type
-	57, // [57:57] is the sub-list for extension type_name
-	57, // [57:57] is the sub-list for extension extendee
-	0,  // [0:57] is the sub-list for field type_name
+	34, // 36: airpath.upf.v1.Answer.reply:type_name -> airpath.upf.v1.Reply
+	41, // 37: airpath.upf.v1.Answer.event:type_name -> airpath.upf.v1.Event
+	47, // 38: airpath.upf.v1.Answer.checkpoints:type_name -> airpath.upf.v1.Checkpoints
+	33, // 39: airpath.upf.v1.Answer.load:type_name -> airpath.upf.v1.Load
+	35, // 40: airpath.upf.v1.Reply.welcome:type_name -> airpath.upf.v1.Welcome
+	37, // 41: airpath.upf.v1.Reply.result:type_name -> airpath.upf.v1.ApplyResult
+	39, // 42: airpath.upf.v1.Reply.sessions:type_name -> airpath.upf.v1.Sessions
+	36, // 43: airpath.upf.v1.Welcome.interfaces:type_name -> airpath.upf.v1.Interface
+	0,  // 44: airpath.upf.v1.Interface.types:type_name -> airpath.upf.v1.InterfaceType
+	38, // 45: airpath.upf.v1.ApplyResult.results:type_name -> airpath.upf.v1.OpResult
+	2,  // 46: airpath.upf.v1.OpResult.status:type_name -> airpath.upf.v1.Status
+	3,  // 47: airpath.upf.v1.OpResult.failed_kind:type_name -> airpath.upf.v1.RuleKind
+	29, // 48: airpath.upf.v1.OpResult.reports:type_name -> airpath.upf.v1.UsageReport
+	29, // 49: airpath.upf.v1.OpResult.removed:type_name -> airpath.upf.v1.UsageReport
+	40, // 50: airpath.upf.v1.Sessions.sessions:type_name -> airpath.upf.v1.SessionVersion
+	42, // 51: airpath.upf.v1.Event.usage:type_name -> airpath.upf.v1.UsageEvent
+	43, // 52: airpath.upf.v1.Event.downlink_data:type_name -> airpath.upf.v1.DownlinkData
+	44, // 53: airpath.upf.v1.Event.error_indication:type_name -> airpath.upf.v1.ErrorIndication
+	45, // 54: airpath.upf.v1.Event.inactivity:type_name -> airpath.upf.v1.Inactivity
+	46, // 55: airpath.upf.v1.Event.path:type_name -> airpath.upf.v1.PathEvent
+	29, // 56: airpath.upf.v1.UsageEvent.reports:type_name -> airpath.upf.v1.UsageReport
+	30, // 57: airpath.upf.v1.Checkpoints.sessions:type_name -> airpath.upf.v1.Checkpoint
+	58, // [58:58] is the sub-list for method output_type
+	58, // [58:58] is the sub-list for method input_type
+	58, // [58:58] is the sub-list for extension type_name
+	58, // [58:58] is the sub-list for extension extendee
+	0,  // [0:58] is the sub-list for field type_name
 }
 
 func init() { file_upf_proto_init() }
@@ -4498,13 +4591,14 @@ func file_upf_proto_init() {
 		(*Answer_Reply)(nil),
 		(*Answer_Event)(nil),
 		(*Answer_Checkpoints)(nil),
+		(*Answer_Load)(nil),
 	}
-	file_upf_proto_msgTypes[29].OneofWrappers = []any{
+	file_upf_proto_msgTypes[30].OneofWrappers = []any{
 		(*Reply_Welcome)(nil),
 		(*Reply_Result)(nil),
 		(*Reply_Sessions)(nil),
 	}
-	file_upf_proto_msgTypes[36].OneofWrappers = []any{
+	file_upf_proto_msgTypes[37].OneofWrappers = []any{
 		(*Event_Usage)(nil),
 		(*Event_DownlinkData)(nil),
 		(*Event_ErrorIndication)(nil),
@@ -4517,7 +4611,7 @@ func file_upf_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_upf_proto_rawDesc), len(file_upf_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   43,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

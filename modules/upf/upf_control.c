@@ -138,6 +138,7 @@ step(struct upf_control *c)
 	any = upf_control_replies(c);
 	requests_finish(c);
 	any |= upf_answer_reports(c);
+	upf_load_tell(c);
 	upf_socket_flush(c);
 	pthread_mutex_unlock(&c->lock);
 	if (waiting && !any && nb <= 0)

@@ -46,6 +46,11 @@ struct upf_request {
 	struct upf_op ops[];
 };
 
+/** TSC cycles of a worker with and without packets, as they were. */
+struct upf_load_mark {
+	uint64_t busy, idle;
+};
+
 struct upf_control {
 	struct upf *upf;
 	pthread_mutex_t lock; /**< the thread holds it while it works; telemetry while it looks */
@@ -64,6 +69,8 @@ struct upf_control {
 	unsigned all_under_way;
 	void (*pause)(struct upf_control *c); /**< while workers have taken nothing */
 	struct upf_control_stats stats;
+	uint64_t load_ns, load_due_ns; /**< between Loads, 0: none; when the next is due */
+	struct upf_load_mark load_marks[2 * UPF_ROLE_WORKERS_MAX]; /**< as upf->steers */
 	struct ctl_client *agent;
 	struct ctl_server server;
 };
@@ -87,6 +94,14 @@ void upf_socket_accept(struct upf_control *c);
 
 /** Sends replies, then events, until the socket takes no more. */
 void upf_socket_flush(struct upf_control *c);
+
+/* upf_load.c */
+
+/** Load is told every so many ms from now on; 0: never. */
+void upf_load_start(struct upf_control *c, uint32_t every_ms);
+
+/** Tells Load if it is time. */
+void upf_load_tell(struct upf_control *c);
 
 /* upf_request.c */
 

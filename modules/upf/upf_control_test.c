@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "core/plan.h"
+#include "core/worker.h"
 #include "modules/upf/upf_control_rig.h"
 #include "modules/upf/upf_index.h"
 #include "modules/upf/upf_tables.h"
@@ -284,6 +286,67 @@ agent_is_welcomed(void **state)
 	rig_free(rig);
 }
 
+static Airpath__Upf__V1__Load
+load_receive(int fd)
+{
+	uint8_t buf[256];
+	ssize_t n = recv(fd, buf, sizeof(buf), 0);
+	Airpath__Upf__V1__Answer *a;
+	Airpath__Upf__V1__Load load;
+
+	assert_true(n > 0);
+	a = airpath__upf__v1__answer__unpack(NULL, (size_t)n, buf);
+	assert_int_equal(a->body_case, AIRPATH__UPF__V1__ANSWER__BODY_LOAD);
+	load = *a->load;
+	airpath__upf__v1__answer__free_unpacked(a, NULL);
+	return load;
+}
+
+static void
+load_is_told_to_who_asks(void **state)
+{
+	struct rig *rig = rig_make(2, 16, true);
+	struct ap_worker workers[2] = {{.busy_cycles = 5000, .idle_cycles = 5000}};
+	struct ap_node nodes[2] = {{.worker = &workers[0]}, {.worker = &workers[1]}};
+	struct ap_plan_node plan[2] = {{.inst = &nodes[0]}, {.inst = &nodes[1]}};
+	Airpath__Upf__V1__Request q = AIRPATH__UPF__V1__REQUEST__INIT;
+	Airpath__Upf__V1__Config config = AIRPATH__UPF__V1__CONFIG__INIT;
+	Airpath__Upf__V1__Load load;
+	struct ap_error err = {0};
+	int fd;
+
+	(void)state;
+	rig->upf.steers[0] = &plan[0];
+	rig->upf.steers[1] = &plan[1];
+	rig->upf.nb_steers = 2;
+	assert_int_equal(upf_control_start(rig->upf.control, &err), 0);
+	fd = agent_connect(rig);
+	airpath__upf__v1__answer__free_unpacked(agent_hello(fd), NULL);
+	config.load_ms = 20;
+	q.seq = 8;
+	q.body_case = AIRPATH__UPF__V1__REQUEST__BODY_CONFIG;
+	q.config = &config;
+	airpath__upf__v1__answer__free_unpacked(agent_ask(fd, &q), NULL);
+	load = load_receive(fd);
+	assert_int_equal(load.sessions, 0);
+	assert_int_equal(load.sessions_max, 16);
+	/* What they did before the agent asked is not told. */
+	assert_int_equal(load.busy_permille, 0);
+	pthread_mutex_lock(&rig->upf.control->lock);
+	workers[0].busy_cycles += 100000;
+	workers[0].idle_cycles += 900000;
+	workers[1].busy_cycles += 300000;
+	workers[1].idle_cycles += 700000;
+	pthread_mutex_unlock(&rig->upf.control->lock);
+	while ((load = load_receive(fd)).busy_permille == 0)
+		;
+	assert_int_equal(load.busy_permille, 300);
+	assert_int_equal(load_receive(fd).busy_permille, 0);
+	rig->upf.nb_steers = 0;
+	close(fd);
+	rig_free(rig);
+}
+
 static void
 socket_that_is_no_socket_stays(void **state)
 {
@@ -320,6 +383,7 @@ main(void)
 		cmocka_unit_test(peers_are_shared_and_rest),
 		cmocka_unit_test(peers_run_out),
 		cmocka_unit_test(agent_is_welcomed),
+		cmocka_unit_test(load_is_told_to_who_asks),
 		cmocka_unit_test(socket_that_is_no_socket_stays),
 	};
 

@@ -45,6 +45,7 @@ do_config(struct upf_control *c, const Airpath__Upf__V1__Config *config)
 	live->echo_timeout_ms = config->echo_timeout_ms ? config->echo_timeout_ms : ECHO_TIMEOUT_MS;
 	live->echo_tries = config->echo_tries ? config->echo_tries : ECHO_TRIES;
 	live->refilled = config->refilled;
+	upf_load_start(c, config->load_ms);
 	return NULL;
 }
 
