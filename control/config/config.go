@@ -48,7 +48,7 @@ type Pool struct {
 	Unit            string // forwarding unit that serves it; "": any
 }
 
-// Echo is GTP-U path management, TS 29.281 §7.2; zero values leave it to the forwarding unit.
+// Echo is GTP-U path management, TS 29.281 §7.2; an interval of 0 sends no Echo Requests.
 type Echo struct {
 	IntervalS, TimeoutMs, Tries uint32
 }
@@ -57,13 +57,19 @@ type Echo struct {
 type file struct {
 	N4 struct {
 		Addresses         []string `yaml:"addresses"`
-		Port              int      `yaml:"port"`
+		Port              *int     `yaml:"port"`
 		NodeID            string   `yaml:"node_id"`
 		Peers             []peer   `yaml:"peers"`
-		HeartbeatInterval int      `yaml:"heartbeat_interval_s"`
-		T1                int      `yaml:"t1_ms"`
-		N1                int      `yaml:"n1"`
-		ResponseTTL       int      `yaml:"response_ttl_s"`
+		HeartbeatInterval *int     `yaml:"heartbeat_interval_s"`
+		T1                *int     `yaml:"t1_ms"`
+		N1                *int     `yaml:"n1"`
+		ResponseTTL       *int     `yaml:"response_ttl_s"`
+		LoadStep          *int     `yaml:"load_step"`
+		Overload          struct {
+			Threshold *int `yaml:"threshold"`
+			Reduction *int `yaml:"reduction"`
+			Validity  *int `yaml:"validity_s"`
+		} `yaml:"overload"`
 	} `yaml:"n4"`
 	Units []struct {
 		Name   string `yaml:"name"`
@@ -76,11 +82,11 @@ type file struct {
 	} `yaml:"pools"`
 	CPFTEID string `yaml:"cp_fteid"`
 	GTPU    struct {
-		EchoInterval int `yaml:"echo_interval_s"`
-		EchoTimeout  int `yaml:"echo_timeout_ms"`
-		EchoTries    int `yaml:"echo_tries"`
+		EchoInterval *int `yaml:"echo_interval_s"`
+		EchoTimeout  *int `yaml:"echo_timeout_ms"`
+		EchoTries    *int `yaml:"echo_tries"`
 	} `yaml:"gtpu"`
-	Checkpoint int    `yaml:"checkpoint_ms"`
+	Checkpoint *int   `yaml:"checkpoint_ms"`
 	Store      string `yaml:"store"`
 	Control    string `yaml:"control"`
 	Metrics    string `yaml:"metrics"`
@@ -93,7 +99,7 @@ type file struct {
 type peer struct {
 	Address   string `yaml:"address"`
 	NodeID    string `yaml:"node_id"`
-	Port      int    `yaml:"port"`
+	Port      *int   `yaml:"port"`
 	Associate bool   `yaml:"associate"`
 	Ignore    bool   `yaml:"ignore_recovery"`
 }
@@ -119,6 +125,13 @@ func Parse(text []byte) (*Config, error) {
 	if err := d.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
 		return nil, readable(err)
 	}
+	var more yaml.Node
+	switch err := d.Decode(&more); {
+	case err == nil:
+		return nil, fmt.Errorf("line %d: a second YAML document begins; put all of it into one", more.Line)
+	case !errors.Is(err, io.EOF):
+		return nil, readable(err)
+	}
 	k := &checker{}
 	c := k.convert(&f)
 	return c, errors.Join(k.errs...)
@@ -131,15 +144,15 @@ func (k *checker) fail(place, format string, args ...any) {
 	k.errs = append(k.errs, fmt.Errorf("%s: %s", place, fmt.Sprintf(format, args...)))
 }
 
-// number of a range; 0, or not there, is the default.
-func (k *checker) number(place string, v, low, high, otherwise int) int {
-	switch {
-	case v == 0:
+// number of a range. Left out, it is the default; 0 is a number like others.
+func (k *checker) number(place string, v *int, low, high, otherwise int) int {
+	if v == nil {
 		return otherwise
-	case v < low || v > high:
-		k.fail(place, "%d is not in %d…%d", v, low, high)
 	}
-	return v
+	if *v < low || *v > high {
+		k.fail(place, "%d is not in %d…%d", *v, low, high)
+	}
+	return *v
 }
 
 func text(v, otherwise string) string {
@@ -157,9 +170,13 @@ func (k *checker) convert(f *file) *Config {
 			T1:                time.Duration(k.number("n4.t1_ms", f.N4.T1, 10, 60000, 3000)) * time.Millisecond,
 			N1:                k.number("n4.n1", f.N4.N1, 1, 20, 3),
 			ResponseTTL:       time.Duration(k.number("n4.response_ttl_s", f.N4.ResponseTTL, 1, 600, 15)) * time.Second,
+			LoadStep:          k.number("n4.load_step", f.N4.LoadStep, 0, 100, 5),
+			OverloadThreshold: k.number("n4.overload.threshold", f.N4.Overload.Threshold, 0, 99, 90),
+			OverloadReduction: k.number("n4.overload.reduction", f.N4.Overload.Reduction, 1, 100, 50),
+			OverloadValidity:  time.Duration(k.number("n4.overload.validity_s", f.N4.Overload.Validity, 10, 3600, 60)) * time.Second,
 		},
 		Echo: Echo{
-			IntervalS: uint32(k.number("gtpu.echo_interval_s", f.GTPU.EchoInterval, 1, 86400, 0)),
+			IntervalS: uint32(k.number("gtpu.echo_interval_s", f.GTPU.EchoInterval, 0, 86400, 0)),
 			TimeoutMs: uint32(k.number("gtpu.echo_timeout_ms", f.GTPU.EchoTimeout, 10, 60000, 2000)),
 			Tries:     uint32(k.number("gtpu.echo_tries", f.GTPU.EchoTries, 1, 20, 3)),
 		},

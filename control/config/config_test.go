@@ -27,7 +27,8 @@ func TestDefaults(t *testing.T) {
 	}
 	if c.N4.Port != 8805 || c.N4.Node.String() != "127.0.0.8" || c.N4.T1 != 3*time.Second || c.N4.N1 != 3 ||
 		c.N4.HeartbeatInterval != 10*time.Second || c.AllowCPFTEID || c.Metrics != "" || c.LogLevel != slog.LevelInfo ||
-		c.Store != "/var/lib/airpath/n4.db" || c.CheckpointMs != 500 || c.Echo != (Echo{0, 2000, 3}) {
+		c.Store != "/var/lib/airpath/n4.db" || c.CheckpointMs != 500 || c.Echo != (Echo{0, 2000, 3}) || c.N4.LoadStep != 5 ||
+		c.N4.OverloadThreshold != 90 || c.N4.OverloadReduction != 50 || c.N4.OverloadValidity != time.Minute {
 		t.Errorf("%+v", c)
 	}
 	if _, err := Load(path + "x"); err == nil {
@@ -58,6 +59,8 @@ n4:
   t1_ms: 500
   n1: 4
   response_ttl_s: 20
+  load_step: 0
+  overload: {threshold: 70, reduction: 80, validity_s: 20}
   peers:
     - {address: 10.0.0.2, node_id: smf.example, port: 8806, associate: true}
     - {address: 10.1.0.0/16, ignore_recovery: true}
@@ -81,8 +84,23 @@ log: {level: debug, format: json}
 	if len(c.N4.Addresses) != 2 || c.N4.Node.FQDN != "upf.example" || len(p) != 2 || !p[0].Associate || p[0].Port != 8806 ||
 		p[0].Node.FQDN != "smf.example" || p[1].Prefix.Bits() != 16 || !p[1].IgnoreRecovery || p[0].IgnoreRecovery || len(c.Pools) != 3 || c.Pools[0].Unit != "a" ||
 		!c.AllowCPFTEID || !c.LogJSON || c.LogLevel != slog.LevelDebug || c.Echo != (Echo{60, 1000, 5}) ||
-		c.N4.ResponseTTL != 20*time.Second {
+		c.N4.ResponseTTL != 20*time.Second || c.N4.LoadStep != 0 || c.N4.OverloadThreshold != 70 || c.N4.OverloadReduction != 80 ||
+		c.N4.OverloadValidity != 20*time.Second {
 		t.Errorf("%+v", c)
+	}
+}
+
+// Left out, or null, is the default; 0 is what it says where it means something.
+func TestZeroIsNotLeftOut(t *testing.T) {
+	for text, interval := range map[string]uint32{
+		"gtpu: {echo_interval_s: 0}": 0, "gtpu: {echo_interval_s: }": 0, "gtpu: {echo_interval_s: 60}": 60, "checkpoint_ms:": 0, "...": 0,
+	} {
+		c, err := Parse([]byte(small + text))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		} else if c.Echo.IntervalS != interval || c.CheckpointMs != 500 {
+			t.Errorf("%s: %+v", text, c)
+		}
 	}
 }
 
@@ -114,6 +132,18 @@ func TestWrong(t *testing.T) {
 		{small + "log: {level: loud}", "log.level: \"loud\""},
 		{small + "log: {format: xml}", "log.format: \"xml\""},
 		{small + "gtpu: {echo_tries: 99}", "gtpu.echo_tries: 99"},
+		{strings.Replace(small, "8]", "8], port: 0", 1), "n4.port: 0 is not in 1…65535"},
+		{strings.Replace(small, "8]", "8], heartbeat_interval_s: 0", 1), "n4.heartbeat_interval_s: 0 is not in 1…3600"},
+		{strings.Replace(small, "8]", "8], t1_ms: 0", 1), "n4.t1_ms: 0 is not in 10…60000"},
+		{strings.Replace(small, "8]", "8], n1: 0", 1), "n4.n1: 0 is not in 1…20"},
+		{strings.Replace(small, "8]", "8], response_ttl_s: 0", 1), "n4.response_ttl_s: 0 is not in 1…600"},
+		{strings.Replace(small, "8]", "8], peers: [{address: 10.0.0.1, port: 0}]", 1), "n4.peers[0].port: 0 is not in"},
+		{small + "checkpoint_ms: 0", "checkpoint_ms: 0 is not in 10…60000"},
+		{small + "gtpu: {echo_timeout_ms: 0}", "gtpu.echo_timeout_ms: 0 is not in"},
+		{small + "gtpu: {echo_tries: 0}", "gtpu.echo_tries: 0 is not in"},
+		{small + "---\ncheckpoint_ms: 100\n", "line 4: a second YAML document begins"},
+		{small + "---\n", "a second YAML document begins"},
+		{small + "---\n[", "line 5"},
 	} {
 		if _, err := Parse([]byte(w.text)); err == nil || !strings.Contains(err.Error(), w.want) {
 			t.Errorf("%s\ngot  %v\nwant %s", w.text, err, w.want)

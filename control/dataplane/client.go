@@ -43,6 +43,7 @@ type Handler interface {
 	Disconnected(err error)
 	Event(e *upfpb.Event)
 	Checkpoints(c []*upfpb.Checkpoint)
+	Load(l *upfpb.Load)
 }
 
 // Client serves one forwarding unit.
@@ -308,6 +309,8 @@ func (c *Client) unasked(a *upfpb.Answer) {
 		c.handler.Event(body.Event)
 	case *upfpb.Answer_Checkpoints:
 		c.handler.Checkpoints(body.Checkpoints.GetSessions())
+	case *upfpb.Answer_Load:
+		c.handler.Load(body.Load)
 	}
 }
 

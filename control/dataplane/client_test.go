@@ -25,12 +25,13 @@ type handler struct {
 	lost      chan error
 	events    chan *upfpb.Event
 	points    chan []*upfpb.Checkpoint
+	loads     chan *upfpb.Load
 	refuse    error
 }
 
 func newHandler() *handler {
 	return &handler{connected: make(chan struct{}, 64), lost: make(chan error, 64),
-		events: make(chan *upfpb.Event, 64), points: make(chan []*upfpb.Checkpoint, 64)}
+		events: make(chan *upfpb.Event, 64), points: make(chan []*upfpb.Checkpoint, 64), loads: make(chan *upfpb.Load, 64)}
 }
 
 func (h *handler) Welcome(w *upfpb.Welcome) (*upfpb.Config, error) {
@@ -43,6 +44,7 @@ func (h *handler) Connected()                        { h.connected <- struct{}{}
 func (h *handler) Disconnected(err error)            { h.lost <- err }
 func (h *handler) Event(e *upfpb.Event)              { h.events <- e }
 func (h *handler) Checkpoints(c []*upfpb.Checkpoint) { h.points <- c }
+func (h *handler) Load(l *upfpb.Load)                { h.loads <- l }
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 

@@ -319,7 +319,7 @@ func TestReports(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	s.Report(report, func(a *rules.ReportAnswer) { answers <- a })
-	for range 3 {
+	for range 4 {
 		other.want(pfcp.SessionReportRequest)
 	}
 	if a := <-answers; a != nil {

@@ -29,9 +29,12 @@ type association struct {
 	to     netip.AddrPort // where our requests go
 
 	recovery time.Time
-	up       bool // heartbeats are answered
+	features uint8 // first octet of CP Function Features
+	up       bool  // heartbeats are answered
 	since    time.Time
 	timer    *time.Timer // of the next heartbeat
+
+	toldLoad, toldOverload uint32 // Sequence Numbers it was told last, guarded by loadControl.mu
 }
 
 // kept is what the store has of an association.
@@ -40,6 +43,7 @@ type kept struct {
 	From     netip.AddrPort `json:"from"`
 	To       netip.AddrPort `json:"to"`
 	Recovery int64          `json:"recovery"` // Unix s
+	Features uint8          `json:"features"`
 }
 
 // Peer of PeerList, for people.
@@ -97,6 +101,17 @@ func (s *Server) associatedAt(at netip.Addr) bool {
 	return false
 }
 
+// speaksFor says whether an address is of the CP function that holds a session: that of the CP
+// F-SEID, of its association, or one configured for its Node ID. Ports say nothing, §4.2.2.
+func (s *Server) speaksFor(from netip.Addr, h rules.Holder) bool {
+	plain := from.WithZone("")
+	if plain == h.CP.IPv4 || plain == h.CP.IPv6 || s.cfg.named(plain, h.Node) {
+		return true
+	}
+	a := s.association(h.Node)
+	return a != nil && (a.from.Addr() == from || a.to.Addr() == from)
+}
+
 // setup is a CP function's, §6.2.6.2: it replaces a former association, whose sessions go unless
 // they are to be retained.
 func (c *call) setup(body []byte) {
@@ -150,6 +165,9 @@ func (s *Server) deleteSessions(node rules.NodeID, why string, then func()) {
 // install an association and keep it; then is called when it is safe.
 func (s *Server) install(m *pfcp.Association, k *socket, from, to netip.AddrPort, then func()) {
 	a := &association{node: m.Node, socket: k, from: from, to: to, recovery: m.Recovery}
+	if len(m.CPFeatures) > 0 {
+		a.features = m.CPFeatures[0]
+	}
 	s.add(a)
 	s.log.Info("association set up", "node", m.Node, "peer", from)
 	s.keep(a, then)
@@ -157,7 +175,7 @@ func (s *Server) install(m *pfcp.Association, k *socket, from, to netip.AddrPort
 
 func (s *Server) keep(a *association, then func()) {
 	s.mu.RLock()
-	state, err := json.Marshal(kept{a.socket.local, a.from, a.to, a.recovery.Unix()})
+	state, err := json.Marshal(kept{a.socket.local, a.from, a.to, a.recovery.Unix(), a.features})
 	s.mu.RUnlock()
 	if err != nil {
 		panic(err)
@@ -189,7 +207,7 @@ func (s *Server) restore() {
 			return true
 		}
 		s.add(&association{node: node, socket: s.socketFor(w.To.Addr(), w.Local), from: w.From, to: w.To,
-			recovery: time.Unix(w.Recovery, 0)})
+			recovery: time.Unix(w.Recovery, 0), features: w.Features})
 		s.log.Info("association goes on", "node", node, "peer", w.From)
 		return true
 	})
@@ -224,17 +242,39 @@ func (c *call) updateOrRelease(body []byte) {
 		c.refuse(m.Node, noAssociation)
 		return
 	}
+	if !s.speaksFor(c.from.Addr(), rules.Holder{Node: m.Node}) {
+		s.metrics.foreign.WithLabelValues(pfcp.Name(t)).Inc()
+		s.log.Warn("request for the association of another CP function", "request", pfcp.Name(t), "peer", c.from, "node", m.Node)
+		c.refuse(m.Node, noAssociation)
+		return
+	}
 	accept := func() {
 		c.answer(rules.CauseAccepted, s.self.EncodeNodeAnswer(t+1, c.header.Sequence, rules.CauseAccepted, 0))
 	}
 	if t == pfcp.AssociationUpdateRequest {
 		s.log.Info("association updated", "node", m.Node, "peer", c.from, "release_prepared", m.Preparing)
-		accept()
+		s.changeFeatures(m, accept)
 		return
 	}
 	s.remove(m.Node)
 	s.log.Info("association released", "node", m.Node, "peer", c.from)
 	s.deleteSessions(m.Node, "association released", func() { s.sessions.KeepAssociation(m.Node, nil, accept) })
+}
+
+// changeFeatures takes the CP Function Features of an Association Update, if it has them; then is
+// called when they are safe.
+func (s *Server) changeFeatures(m *pfcp.Association, then func()) {
+	s.mu.Lock()
+	a := s.associations[m.Node]
+	if a != nil && len(m.CPFeatures) > 0 {
+		a.features = m.CPFeatures[0]
+	}
+	s.mu.Unlock()
+	if a == nil || len(m.CPFeatures) == 0 {
+		then()
+		return
+	}
+	s.keep(a, then)
 }
 
 // nodeOf says who has its association from an address and port: some peers leave their Node ID

@@ -4,6 +4,7 @@ package n4
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"airpath/control/pfcp"
@@ -20,8 +21,17 @@ type Config struct {
 
 	HeartbeatInterval time.Duration // 10 s
 	T1                time.Duration // until a request is sent again; 3 s
-	N1                int           // how often a request is sent before the peer is given up; 3
+	N1                int           // how often a request is sent again before the peer is given up; 3
 	ResponseTTL       time.Duration // how long answers are kept for retransmitted requests; 15 s
+
+	// LoadStep is by how many points the load has to change to be told, §6.2.3; 0: it never is.
+	LoadStep int
+	// OverloadThreshold is the load, percent, from which CP functions are asked to send fewer
+	// requests, §6.2.4; 0: never. OverloadReduction is by how many percent at a load of 100; below
+	// it is in proportion. OverloadValidity is for how long, unless told otherwise before.
+	OverloadThreshold int
+	OverloadReduction int
+	OverloadValidity  time.Duration
 }
 
 // Peer is a CP function, or with a shorter prefix a network of them.
@@ -71,6 +81,13 @@ func (c *Config) allowed(a netip.Addr, node rules.NodeID) bool {
 		}
 	}
 	return false
+}
+
+// named says whether an address is configured as one of a node.
+func (c *Config) named(a netip.Addr, node rules.NodeID) bool {
+	return slices.ContainsFunc(c.Peers, func(p Peer) bool {
+		return p.Node != rules.NodeID{} && p.Node == node && p.Prefix.Contains(a)
+	})
 }
 
 // peer is what is configured for an address: the first that fits.

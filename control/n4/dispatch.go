@@ -17,6 +17,8 @@ type call struct {
 	header   pfcp.Header
 	exchange *exchange
 	arrived  time.Time
+	node     rules.NodeID  // of the CP function; zero: not known
+	control  *pfcp.Control // what the answer says beside what was asked for
 }
 
 // answer sends a response and keeps it for when the request comes again. Any goroutine.
@@ -82,7 +84,7 @@ func (c *call) refuse(node rules.NodeID, e *pfcp.Error) {
 	var wire []byte
 	switch {
 	case pfcp.IsSession(h.Type):
-		cp, _ := s.sessions.CPSEID(h.SEID)
+		cp, _ := c.own()
 		c.refuseSession(cp, e)
 		return
 	case h.Type == pfcp.AssociationSetupRequest:
@@ -101,7 +103,11 @@ func (c *call) refuseSession(cp uint64, e *pfcp.Error) {
 }
 
 func (c *call) encode(a *rules.Answer) []byte {
-	return c.server.self.EncodeSessionAnswer(c.header.Type, c.header.Sequence, c.local, a)
+	if c.control == nil {
+		control := c.server.control(c.node)
+		c.control = &control
+	}
+	return c.server.self.EncodeSessionAnswer(c.header.Type, c.header.Sequence, c.local, a, *c.control)
 }
 
 // transaction of a request that goes to the session manager; done ends it.
@@ -122,6 +128,7 @@ var noAssociation = &pfcp.Error{Cause: rules.CauseNoAssociation, Where: "associa
 
 func (c *call) establish(body []byte) {
 	r, err := pfcp.DecodeEstablishment(body)
+	c.node = r.Node
 	switch {
 	case err != nil:
 		c.refuseSession(r.CPFSEID.SEID, err)
@@ -132,13 +139,29 @@ func (c *call) establish(body []byte) {
 	}
 }
 
+// own finds the session a request is about. One of another CP function is not there for this one.
+func (c *call) own() (cp uint64, ok bool) {
+	h, there := c.server.sessions.Holder(c.header.SEID)
+	if !there || c.server.speaksFor(c.from.Addr(), h) {
+		c.node = h.Node
+		return h.CP.SEID, there
+	}
+	c.server.metrics.foreign.WithLabelValues(pfcp.Name(c.header.Type)).Inc()
+	c.server.log.Warn("request for a session of another CP function", "request", pfcp.Name(c.header.Type),
+		"peer", c.from, "up_seid", c.header.SEID, "node", h.Node)
+	return 0, false
+}
+
 // known finds the session a modification or deletion is about, or refuses, §7.6.5 and §6.3.
 func (c *call) known() (cp uint64, ok bool) {
-	cp, ok = c.server.sessions.CPSEID(c.header.SEID)
-	switch {
-	case !c.server.cfg.allowed(c.from.Addr(), rules.NodeID{}), !ok && !c.server.associatedAt(c.from.Addr()):
+	if !c.server.cfg.allowed(c.from.Addr(), rules.NodeID{}) {
 		c.refuseSession(0, noAssociation)
 		return 0, false
+	}
+	cp, ok = c.own()
+	switch {
+	case !ok && !c.server.associatedAt(c.from.Addr()):
+		c.refuseSession(0, noAssociation)
 	case !ok:
 		c.refuseSession(0, &pfcp.Error{Cause: rules.CauseSessionContextNotFound, Where: "session"})
 	}

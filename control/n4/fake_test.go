@@ -84,6 +84,9 @@ func (f *fakeSessions) Modify(t rules.Transaction, up uint64, r *rules.ModifyReq
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.modified++
+	if r.CPFSEID != nil {
+		f.sessions[up].CPFSEID = *r.CPFSEID
+	}
 	f.reply(t, &rules.Answer{Cause: rules.CauseAccepted, CPSEID: f.sessions[up].CPFSEID.SEID}, done)
 }
 
@@ -96,13 +99,13 @@ func (f *fakeSessions) Delete(t rules.Transaction, up uint64, done rules.Done) {
 		Usage: []rules.UsageReport{{URRID: 1, Triggers: rules.UsageTERMR}}}, done)
 }
 
-func (f *fakeSessions) CPSEID(up uint64) (uint64, bool) {
+func (f *fakeSessions) Holder(up uint64) (rules.Holder, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if r := f.sessions[up]; r != nil {
-		return r.CPFSEID.SEID, true
+		return rules.Holder{Node: r.Node, CP: r.CPFSEID}, true
 	}
-	return 0, false
+	return rules.Holder{}, false
 }
 
 func (f *fakeSessions) DeleteOfPeer(node rules.NodeID, done func(int)) {

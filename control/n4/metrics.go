@@ -21,6 +21,7 @@ type metrics struct {
 	sent            *prometheus.CounterVec // requests of ours that were answered
 	sentSeconds     *prometheus.HistogramVec
 	unanswered      *prometheus.CounterVec
+	foreign         *prometheus.CounterVec // refused: the session, or association, is of another CP function
 	peerRestarts    prometheus.Counter
 }
 
@@ -44,11 +45,27 @@ func newMetrics(r prometheus.Registerer) *metrics {
 		sent:            counter("sent_requests_total", "PFCP requests of ours that were answered.", "type"),
 		sentSeconds:     seconds("sent_request_seconds", "From a PFCP request of ours to its answer."),
 		unanswered:      counter("unanswered_requests_total", "PFCP requests of ours given up.", "type"),
+		foreign:         counter("foreign_requests_total", "PFCP requests for sessions and associations of other CP functions, refused.", "type"),
 	}
 	m.peerRestarts = prometheus.NewCounter(prometheus.CounterOpts{Namespace: "airpath", Subsystem: "n4",
 		Name: "peer_restarts_total", Help: "New Recovery Time Stamps of CP functions."})
 	r.MustRegister(m.peerRestarts)
 	return m
+}
+
+// gauges are of what is there now.
+func (m *metrics) gauges(r prometheus.Registerer, s *Server) {
+	gauge := func(name, help string, value func() float64) {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "airpath", Subsystem: "n4", Name: name, Help: help}, value))
+	}
+	gauge("associations", "PFCP associations.", func() float64 { return float64(len(s.Peers())) })
+	gauge("load_percent", "Load of the forwarding units.", func() float64 {
+		s.load.mu.Lock()
+		defer s.load.mu.Unlock()
+		return float64(s.load.percent)
+	})
+	gauge("overload_reduction_percent", "By how much CP functions are asked to send fewer requests.",
+		func() float64 { return float64(s.reduction()) })
 }
 
 func (m *metrics) request(t uint8, c rules.Cause, took time.Duration) {

@@ -22,7 +22,8 @@ func (s *Server) Report(r *rules.SessionReport, done func(*rules.ReportAnswer)) 
 		local = a.socket.local
 	}
 	to := netip.AddrPortFrom(address, s.cfg.peer(address).Port)
-	encode := func(sequence uint32) []byte { return s.self.EncodeSessionReport(sequence, r) }
+	control := s.control(r.Node)
+	encode := func(sequence uint32) []byte { return s.self.EncodeSessionReport(sequence, r, control) }
 	s.socketFor(address, local).send(to, encode, func(body []byte, ok bool) {
 		if !ok {
 			s.log.Debug("session report not answered", "peer", to, "up_seid", r.UPSEID)

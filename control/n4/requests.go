@@ -10,7 +10,8 @@ import (
 	"airpath/control/pfcp"
 )
 
-// requests are ours that wait for a response, §6.4: sent again each T1, N1 times in all.
+// requests are ours that wait for a response, §6.4: sent again each T1 while "the total number of
+// retry attempts is less than N1", so N1 times beside the first.
 type requests struct {
 	mu       sync.Mutex
 	waiting  map[requestKey]*request
@@ -26,7 +27,7 @@ type requestKey struct {
 type request struct {
 	wire     []byte
 	response uint8
-	tries    int
+	repeats  int
 	timer    *time.Timer
 	sent     time.Time
 	// done gets the response's IEs, once; ok is false when none came.
@@ -50,7 +51,7 @@ func (s *socket) send(to netip.AddrPort, encode func(sequence uint32) []byte, do
 	}
 	r.sequence = (r.sequence + 1) & 0xffffff
 	k := requestKey{to, r.sequence}
-	q := &request{wire: encode(k.sequence), tries: 1, done: done, sent: time.Now()}
+	q := &request{wire: encode(k.sequence), done: done, sent: time.Now()}
 	q.response = q.wire[1] + 1
 	r.waiting[k] = q
 	q.timer = time.AfterFunc(s.server.cfg.T1, func() { s.again(k, q) })
@@ -66,14 +67,14 @@ func (s *socket) again(k requestKey, q *request) {
 		r.mu.Unlock()
 		return
 	}
-	if q.tries >= s.server.cfg.N1 {
+	if q.repeats >= s.server.cfg.N1 {
 		delete(r.waiting, k)
 		r.mu.Unlock()
 		s.server.metrics.unanswered.WithLabelValues(pfcp.Name(q.response - 1)).Inc()
 		q.done(nil, false)
 		return
 	}
-	q.tries++
+	q.repeats++
 	q.timer.Reset(s.server.cfg.T1)
 	r.mu.Unlock()
 	s.server.metrics.retransmissions.WithLabelValues("sent").Inc()

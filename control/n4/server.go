@@ -36,6 +36,7 @@ type Server struct {
 	stopping atomic.Bool
 	muted    atomic.Bool
 	underway atomic.Int64 // requests at the session manager
+	load     loadControl
 
 	mu           sync.RWMutex
 	associations map[rules.NodeID]*association
@@ -64,8 +65,7 @@ func New(cfg Config, log *slog.Logger, registry prometheus.Registerer) (*Server,
 			return nil, fmt.Errorf("N4 address %s port %d: %w", a, cfg.Port, err)
 		}
 	}
-	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "airpath", Subsystem: "n4",
-		Name: "associations", Help: "PFCP associations."}, func() float64 { return float64(len(s.Peers())) }))
+	s.metrics.gauges(registry, s)
 	return s, nil
 }
 

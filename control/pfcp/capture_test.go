@@ -120,12 +120,12 @@ func TestCapturedAnswers(t *testing.T) {
 			{ID: 3, FTEID: &rules.FTEID{TEID: 0x76e1, IPv4: n3}},
 			{ID: 4, FTEID: &rules.FTEID{TEID: 0x9a29, IPv4: n3}},
 		},
-	})
+	}, Control{})
 	if !reflect.DeepEqual(got, messages[3]) {
 		t.Errorf("establishment\ngot  %x\nwant %x", got, messages[3])
 	}
 	got = self.EncodeSessionAnswer(SessionModificationRequest, 12, upf, &rules.Answer{
-		Cause: rules.CauseAccepted, CPSEID: 0x20f})
+		Cause: rules.CauseAccepted, CPSEID: 0x20f}, Control{})
 	if !reflect.DeepEqual(got, messages[5]) {
 		t.Errorf("modification\ngot  %x\nwant %x", got, messages[5])
 	}

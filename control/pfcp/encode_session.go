@@ -13,7 +13,7 @@ import (
 
 // EncodeSessionAnswer writes the response to a session request of the type given. address is
 // ours, that of the UP F-SEID.
-func (s *Self) EncodeSessionAnswer(request uint8, sequence uint32, address netip.Addr, a *rules.Answer) []byte {
+func (s *Self) EncodeSessionAnswer(request uint8, sequence uint32, address netip.Addr, a *rules.Answer, c Control) []byte {
 	ies := make([]*ie.IE, 0, 8+len(a.CreatedPDRs)+len(a.Usage))
 	if request == SessionEstablishmentRequest {
 		ies = append(ies, nodeIE(s.Node))
@@ -49,11 +49,11 @@ func (s *Self) EncodeSessionAnswer(request uint8, sequence uint32, address netip
 	for i := range a.Usage {
 		ies = append(ies, usageIE(usage, &a.Usage[i]))
 	}
-	return to{request + 1, a.CPSEID, sequence}.write(ies...)
+	return to{request + 1, a.CPSEID, sequence}.write(append(ies, c.ies()...)...)
 }
 
 // EncodeSessionReport writes a PFCP Session Report Request, §7.5.8.
-func (s *Self) EncodeSessionReport(sequence uint32, r *rules.SessionReport) []byte {
+func (s *Self) EncodeSessionReport(sequence uint32, r *rules.SessionReport, c Control) []byte {
 	var kind [4]int // UPIR, ERIR, USAR, DLDR
 	var ies []*ie.IE
 	if r.DownlinkData != nil {
@@ -74,7 +74,7 @@ func (s *Self) EncodeSessionReport(sequence uint32, r *rules.SessionReport) []by
 		kind[0] = 1
 	}
 	ies = append([]*ie.IE{ie.NewReportType(kind[0], kind[1], kind[2], kind[3])}, ies...)
-	return to{SessionReportRequest, r.CPFSEID.SEID, sequence}.write(ies...)
+	return to{SessionReportRequest, r.CPFSEID.SEID, sequence}.write(append(ies, c.ies()...)...)
 }
 
 func only4(a netip.Addr) netip.Addr {

@@ -22,7 +22,7 @@ var (
 // TestGolden: octets as TS 29.244 §8.2 draws them.
 func TestGolden(t *testing.T) {
 	answer := func(request uint8, a rules.Answer) []byte {
-		return self.EncodeSessionAnswer(request, 5, address6, &a)
+		return self.EncodeSessionAnswer(request, 5, address6, &a, Control{})
 	}
 	usage := rules.UsageReport{URRID: 3, SEQN: 4, Triggers: rules.UsageVOLTH | rules.UsageTERMR | rules.UsageEVEQU,
 		HasVolume: true, Volume: rules.VolumeMeasurement{TotalBytes: 6, UplinkBytes: 2, DownlinkBytes: 4},
@@ -68,19 +68,35 @@ func TestGolden(t *testing.T) {
 				"007e00020000" + "004e006c" + report},
 		{"deleted", answer(SessionDeletionRequest, rules.Answer{Cause: rules.CauseAccepted, Usage: []rules.UsageReport{usage}}),
 			"21370081000000000000000000000500" + "0013000101" + "004f006c" + report},
-		{"usage", self.EncodeSessionReport(5, &rules.SessionReport{CPFSEID: rules.FSEID{SEID: 8}, Usage: []rules.UsageReport{usage}}),
+		{"usage", self.EncodeSessionReport(5, &rules.SessionReport{CPFSEID: rules.FSEID{SEID: 8}, Usage: []rules.UsageReport{usage}}, Control{}),
 			"21380081000000000000000800000500" + "0027000102" + "0050006c" + report},
 		{"downlink data", self.EncodeSessionReport(5, &rules.SessionReport{
-			DownlinkData: &rules.DownlinkData{PDRID: 3, QFI: pointer(uint8(9)), PPI: pointer(uint8(2))}}),
+			DownlinkData: &rules.DownlinkData{PDRID: 3, QFI: pointer(uint8(9)), PPI: pointer(uint8(2))}}, Control{}),
 			"21380022000000000000000000000500" + "0027000101" + "0053000d" + "003800020003" + "002d0003030209"},
 		{"error indication", self.EncodeSessionReport(5, &rules.SessionReport{
-			ErrorIndication: &rules.ErrorIndication{TEID: 7, Peer: address4}}),
+			ErrorIndication: &rules.ErrorIndication{TEID: 7, Peer: address4}}, Control{}),
 			"21380022000000000000000000000500" + "0027000104" + "0063000d" + "00150009" + "01000000070a000001"},
-		{"inactivity", self.EncodeSessionReport(5, &rules.SessionReport{Inactivity: true}),
+		{"load", self.EncodeSessionAnswer(SessionDeletionRequest, 5, address6, &rules.Answer{Cause: rules.CauseAccepted},
+			Control{Load: &LoadControl{Sequence: 6, Metric: 77}}),
+			"21370022000000000000000000000500" + "0013000101" + "0033000d" + "0034000400000006" + "003500014d"},
+		{"overload", self.EncodeSessionReport(5, &rules.SessionReport{Inactivity: true},
+			Control{Overload: &OverloadControl{Sequence: 6, Reduction: 50, Validity: time.Minute}}),
+			"2138002c000000000000000000000500" + "0027000108" + "00360017" + "0034000400000006" + "0035000132" + "003700011e" + "006e000101"},
+		{"inactivity", self.EncodeSessionReport(5, &rules.SessionReport{Inactivity: true}, Control{}),
 			"21380011000000000000000000000500" + "0027000108"},
 	} {
 		if got := hex.EncodeToString(c.got); got != c.want {
 			t.Errorf("%s\ngot  %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// §8.2.35: the unit in the upper three bits; rounded up, as what is valid longer does no harm.
+func TestTimers(t *testing.T) {
+	for d, want := range map[time.Duration]byte{0: 0, time.Second: 1, time.Minute: 30, 62 * time.Second: 31, 63 * time.Second: 0x22,
+		31 * time.Minute: 0x3f, 32 * time.Minute: 0x44, time.Hour: 0x46, 6 * time.Hour: 0x66, 32 * time.Hour: 0x84, 999 * time.Hour: 0x9f} {
+		if got := timer(d); got != want {
+			t.Errorf("%v: %#x, not %#x", d, got, want)
 		}
 	}
 }
@@ -141,6 +157,6 @@ func BenchmarkEncodeEstablishmentAnswer(b *testing.B) {
 		CreatedPDRs: []rules.CreatedPDR{{ID: 2, FTEID: f}, {ID: 3, FTEID: f}, {ID: 4, FTEID: f}}}
 	b.ReportAllocs()
 	for b.Loop() {
-		self.EncodeSessionAnswer(SessionEstablishmentRequest, 1, address4, a)
+		self.EncodeSessionAnswer(SessionEstablishmentRequest, 1, address4, a, Control{})
 	}
 }

@@ -29,8 +29,8 @@ type Sessions interface {
 	Modify(t Transaction, upSEID uint64, r *ModifyRequest, done Done)
 	Delete(t Transaction, upSEID uint64, done Done)
 
-	// CPSEID is what a response that the N4 side refuses by itself has in its header.
-	CPSEID(upSEID uint64) (cpSEID uint64, ok bool)
+	// Holder says whose a session is.
+	Holder(upSEID uint64) (h Holder, ok bool)
 
 	// DeleteOfPeer deletes every session of a CP function, without reports: its association was
 	// released or set up without session retention, or it lost its sessions. done (may be nil)
@@ -56,6 +56,12 @@ type Sessions interface {
 	Show(upSEID uint64) (SessionDetail, bool)
 }
 
+// Holder is who a session belongs to.
+type Holder struct {
+	Node NodeID // of the CP function
+	CP   FSEID  // its SEID is that of responses
+}
+
 // Reporter is what the N4 side offers to the session manager.
 type Reporter interface {
 	// Report sends a Session Report Request to the CP F-SEID's address and calls done once, on
@@ -63,6 +69,8 @@ type Reporter interface {
 	Report(r *SessionReport, done func(*ReportAnswer))
 	// Path tells every associated CP function of a path's failure or recovery.
 	Path(e PathEvent)
+	// Load is how much of the forwarding units is in use, percent. Told about once a second.
+	Load(percent uint8)
 }
 
 // SessionInfo is a line of `sessions list`.

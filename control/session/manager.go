@@ -33,6 +33,8 @@ type Config struct {
 	EchoIntervalS uint32 `yaml:"echo_interval_s"`
 	EchoTimeoutMs uint32 `yaml:"echo_timeout_ms"`
 	EchoTries     uint32 `yaml:"echo_tries"`
+	// LoadMs is how often units tell their load; 0: never.
+	LoadMs uint32 `yaml:"-"`
 	// WaitMs is how long requests wait for a unit that is away; 0: 2000. Less than what an SMF
 	// waits for an answer.
 	WaitMs uint32 `yaml:"wait_ms"`
@@ -247,15 +249,15 @@ func (m *Manager) newSEID() uint64 {
 // RecoveryTimeStamp changes only when sessions were lost.
 func (m *Manager) RecoveryTimeStamp() time.Time { return m.store.RecoveryTimeStamp() }
 
-// CPSEID of a session.
-func (m *Manager) CPSEID(upSEID uint64) (uint64, bool) {
+// Holder of a session.
+func (m *Manager) Holder(upSEID uint64) (rules.Holder, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := m.sessions[upSEID]
 	if s == nil || s.record == nil {
-		return 0, false
+		return rules.Holder{}, false
 	}
-	return s.cpSEID, true
+	return holder(s.record), true
 }
 
 // CountOfPeer counts the sessions of a CP function.

@@ -32,6 +32,7 @@ type reporter struct {
 	mu      sync.Mutex
 	reports []*rules.SessionReport
 	paths   []rules.PathEvent
+	loads   []uint8
 	answer  func(*rules.SessionReport) *rules.ReportAnswer
 }
 
@@ -57,6 +58,12 @@ func (r *reporter) Path(e rules.PathEvent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.paths = append(r.paths, e)
+}
+
+func (r *reporter) Load(percent uint8) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.loads = append(r.loads, percent)
 }
 
 func (r *reporter) take() []*rules.SessionReport {

@@ -79,19 +79,15 @@ func mustDecode(record []byte) *state {
 	return st
 }
 
+// holder reads no more of a record than it has to: every request asks for it.
+func holder(record []byte) rules.Holder {
+	st := state{}
+	st.walkHead(&coder{b: record, reading: true})
+	return rules.Holder{Node: st.node, CP: st.cp}
+}
+
 func (st *state) walk(c *coder) {
-	if c.number(recordVersion) != recordVersion {
-		c.fail()
-		return
-	}
-	num(c, &st.seid)
-	num(c, &st.version)
-	num(c, &st.handle)
-	flag(c, &st.handleUsed)
-	text(c, &st.unit)
-	addr(c, &st.node.Addr)
-	text(c, &st.node.FQDN)
-	fseid(c, &st.cp)
+	st.walkHead(c)
 	text(c, &st.dnn)
 	text(c, &st.user)
 	num(c, &st.inactivity)
@@ -106,6 +102,21 @@ func (st *state) walk(c *coder) {
 	list(c, &st.urrs, walkURR)
 	list(c, &st.bars, walkBAR)
 	walkLast(c, &st.last)
+}
+
+func (st *state) walkHead(c *coder) {
+	if c.number(recordVersion) != recordVersion {
+		c.fail()
+		return
+	}
+	num(c, &st.seid)
+	num(c, &st.version)
+	num(c, &st.handle)
+	flag(c, &st.handleUsed)
+	text(c, &st.unit)
+	addr(c, &st.node.Addr)
+	text(c, &st.node.FQDN)
+	fseid(c, &st.cp)
 }
 
 func walkLast(c *coder, l *lastAnswer) {

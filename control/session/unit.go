@@ -33,6 +33,10 @@ type unit struct {
 	held       uint32   // sessions it had when it welcomed us
 	welcome    *upfpb.Welcome
 	waiting    []waitingOp
+
+	busy      float64 // percent of the busiest worker's time, smoothed
+	load      uint8   // percent
+	loadKnown bool    // of this connection
 }
 
 type waitingOp struct {
@@ -166,7 +170,7 @@ func (u *unit) config(refilled bool) *upfpb.Config {
 	c := u.m.config
 	out := &upfpb.Config{
 		CheckpointMs: c.CheckpointMs, EchoIntervalS: c.EchoIntervalS, EchoTimeoutMs: c.EchoTimeoutMs,
-		EchoTries: c.EchoTries, Refilled: refilled,
+		EchoTries: c.EchoTries, LoadMs: c.LoadMs, Refilled: refilled,
 	}
 	for i := range c.Pools {
 		p := &c.Pools[i]
@@ -212,7 +216,7 @@ func (u *unit) Connected() {
 func (u *unit) Disconnected(err error) {
 	u.m.mu.Lock()
 	defer u.m.mu.Unlock()
-	u.ready = false
+	u.ready, u.loadKnown, u.busy = false, false, 0
 	u.m.counts.Disconnects++
 }
 

@@ -223,12 +223,12 @@ func TestAnswersToReports(t *testing.T) {
 	if s := r.unit.Sets()[0]; !s.GetDropBuffered() {
 		t.Error(s)
 	}
-	r.until("the CP F-SEID is the new one", func() bool { cp, ok := r.m.CPSEID(seid); return ok && cp == 70 })
+	r.until("the CP F-SEID is the new one", func() bool { h, ok := r.m.Holder(seid); return ok && h.CP.SEID == 70 })
 	r.reporter.answering(func(*rules.SessionReport) *rules.ReportAnswer {
 		return &rules.ReportAnswer{Cause: rules.CauseSessionContextNotFound}
 	})
 	_ = r.unit.Emit(&upfpb.Event{Body: &upfpb.Event_Inactivity{Inactivity: &upfpb.Inactivity{Id: seid}}})
-	r.until("a session the SMF does not know is gone", func() bool { _, ok := r.m.CPSEID(seid); return !ok })
+	r.until("a session the SMF does not know is gone", func() bool { _, ok := r.m.Holder(seid); return !ok })
 	r.until("in the unit, too", func() bool { ids := r.unit.IDs(); return len(ids) == 1 && ids[0] == other })
 }
 

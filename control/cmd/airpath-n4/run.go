@@ -116,6 +116,9 @@ func run(ctx context.Context, c *config.Config) error {
 func sessionConfig(c *config.Config) session.Config {
 	s := session.Config{CPFTEID: c.AllowCPFTEID, CheckpointMs: c.CheckpointMs, EchoIntervalS: c.Echo.IntervalS,
 		EchoTimeoutMs: c.Echo.TimeoutMs, EchoTries: c.Echo.Tries}
+	if c.N4.LoadStep > 0 || c.N4.OverloadThreshold > 0 {
+		s.LoadMs = 1000
+	}
 	for _, u := range c.Units {
 		s.Units = append(s.Units, session.UnitConfig{Name: u.Name, Socket: u.Socket})
 	}

@@ -247,6 +247,16 @@ func (u *Unit) Report(id uint64, urr uint32, trigger upfpb.Trigger) error {
 	return u.Emit(&upfpb.Event{Body: &upfpb.Event_Usage{Usage: &upfpb.UsageEvent{Id: id, Reports: reports}}})
 }
 
+// Load tells a load.
+func (u *Unit) Load(l *upfpb.Load) error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.conn == nil {
+		return dataplane.ErrDisconnected
+	}
+	return u.conn.SendMessage(&upfpb.Answer{Body: &upfpb.Answer_Load{Load: l}})
+}
+
 // Emit numbers an event, keeps it until acknowledged and sends it.
 func (u *Unit) Emit(e *upfpb.Event) error {
 	u.mu.Lock()

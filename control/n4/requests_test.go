@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+package n4
+
+import (
+	"bytes"
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"airpath/control/pfcp"
+	"airpath/control/rules"
+)
+
+// §6.4: N1 counts retry attempts, so a request nobody answers is sent N1 + 1 times, each with the
+// same octets, and an answer to any of them counts.
+func TestRepetitions(t *testing.T) {
+	for _, n1 := range []int{1, 3, 5} {
+		t.Run(fmt.Sprint(n1), func(t *testing.T) {
+			s := start(t, newFake(), func(c *Config) { c.T1 = 30 * time.Millisecond; c.N1 = n1 })
+			c := newSMF(t, s, "127.0.0.4:18806")
+			report := &rules.SessionReport{UPSEID: 5, Inactivity: true, Node: c.node(),
+				CPFSEID: rules.FSEID{SEID: 0x99, IPv4: netip.MustParseAddr("127.0.0.4")}}
+			answers := make(chan *rules.ReportAnswer, 1)
+			s.Report(report, func(a *rules.ReportAnswer) { answers <- a })
+			var sent [][]byte
+			for {
+				b := c.receive(500 * time.Millisecond)
+				if b == nil {
+					break
+				}
+				sent = append(sent, bytes.Clone(b))
+			}
+			if a := <-answers; a != nil {
+				t.Errorf("nobody answered, yet %+v", a)
+			}
+			if len(sent) != n1+1 {
+				t.Fatalf("sent %d times", len(sent))
+			}
+			for _, b := range sent {
+				if !bytes.Equal(b, sent[0]) {
+					t.Errorf("%x, not %x", b, sent[0])
+				}
+			}
+			if again := value(t, s.metrics.retransmissions.WithLabelValues("sent")); again != float64(n1) {
+				t.Errorf("%v counted", again)
+			}
+			if lost := value(t, s.metrics.unanswered.WithLabelValues(pfcp.Name(pfcp.SessionReportRequest))); lost != 1 {
+				t.Errorf("%v given up", lost)
+			}
+		})
+	}
+}
