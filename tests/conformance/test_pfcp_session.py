@@ -10,7 +10,8 @@ from harness.pfcp import ACCEPTED
 from harness.upf import GNB, N3, N3_6, POOL, POOL_6, pdu_session
 from scapy.contrib import pfcp as p
 
-NOT_FOUND, BAD_FTEID, RULE_FAILURE = 65, 71, 73
+NOT_FOUND, BAD_FTEID, NO_ASSOCIATION, RULE_FAILURE = 65, 71, 72, 73
+METRICS = "127.0.0.7:9100"
 PDR, FAR, QER, URR, BAR = range(5)  # Rule ID Type, §8.2.80
 
 
@@ -290,6 +291,45 @@ def test_a_new_cp_f_seid(smf):
     response = session.modify(ies.far(2, "DROP", update=True))
     assert response.seid == 0x9999
     session.delete()
+
+
+def foreign_requests(upf) -> int:
+    """Requests that another CP function made, as the agent counts them."""
+    text = upf.net.run(upf.ns, ["curl", "-s", f"http://{METRICS}/metrics"]).stdout
+    lines = [
+        one for one in text.splitlines() if one.startswith("airpath_n4_foreign_requests_total{")
+    ]
+    return sum(int(one.split()[-1]) for one in lines)
+
+
+def test_a_session_is_its_smfs_alone(make_upf):
+    """§6.3.3, §6.3.4, §7.2.2.4.2: for another SMF, associated too, it is not there; whatever the
+    source port, and from the address of its CP F-SEID, its own may."""
+    upf = make_upf(metrics=METRICS)
+    owner, thief = upf.smf(), upf.smf()
+    owner.associate()
+    thief.associate()
+    session = pdu_session(owner)
+    before = upf.agent.show(session.seid)
+    for kind, rules in (
+        (pfcp.MODIFICATION, [ies.far(2, "DROP", update=True)]),
+        (pfcp.MODIFICATION, [ies.address(thief.address, p.IE_FSEID, seid=1)]),
+        (pfcp.DELETION, []),
+    ):
+        response = thief.request(kind, *rules, seid=session.seid)
+        assert (pfcp.cause(response), response.seid) == (NOT_FOUND, 0)
+    assert thief.release()
+    assert upf.agent.show(session.seid) == before
+    assert foreign_requests(upf) == 3
+    assert "of another CP function" in upf.agent.log()
+    entity = upf.smf()  # another address of the SMF, to which it moves the session
+    response = entity.request(pfcp.DELETION, seid=session.seid)
+    assert pfcp.cause(response) == NO_ASSOCIATION
+    session.modify(ies.address(entity.address, p.IE_FSEID, seid=0x77))
+    response = entity.request(pfcp.MODIFICATION, ies.far(2, "DROP", update=True), seid=session.seid)
+    assert (pfcp.cause(response), response.seid) == (ACCEPTED, 0x77)
+    port = upf.smf(address=owner.address, port=9000)
+    assert pfcp.cause(port.request(pfcp.DELETION, seid=session.seid)) == ACCEPTED
 
 
 # --- usage reports in responses, §7.5.5.2, §7.5.7.2 ---
