@@ -2,9 +2,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/config_check.h"
 #include "core/config_schema.h"
@@ -20,71 +18,6 @@ ap_error_set(struct ap_error *e, const char *fmt, ...)
 	vsnprintf(e->text, sizeof(e->text), fmt, ap);
 	va_end(ap);
 	return -EINVAL;
-}
-
-/** What libcyaml says while loading: the reason first, then the place, innermost first. */
-struct load_log {
-	char reason[256];
-	char place[256]; /**< `ports[0].framing` */
-	unsigned line;
-};
-
-static void
-place_prepend(struct load_log *log, const char *step)
-{
-	char inner[sizeof(log->place)];
-	const char *dot = log->place[0] == '\0' || log->place[0] == '[' ? "" : ".";
-
-	memcpy(inner, log->place, sizeof(inner));
-	snprintf(log->place, sizeof(log->place), "%.60s%s%.180s", step, dot, inner);
-}
-
-static void
-log_line(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
-{
-	struct load_log *log = ctx;
-	char text[256], step[64];
-	unsigned entry, line = 0;
-
-	if (level < CYAML_LOG_ERROR)
-		return;
-	vsnprintf(text, sizeof(text), fmt, args);
-	text[strcspn(text, "\n")] = '\0';
-	if (strncmp(text, "  in ", 5) == 0) {
-		if (sscanf(text, "  in mapping field '%60[^']' (line: %u", step, &line) == 2)
-			place_prepend(log, step);
-		else if (sscanf(text, "  in sequence entry '%u' (line: %u", &entry, &line) == 2) {
-			/* libcyaml counts entries from 1. */
-			snprintf(step, sizeof(step), "[%u]", entry - 1);
-			place_prepend(log, step);
-		} else
-			sscanf(text, "  in mapping (line: %u", &line);
-		if (log->line == 0)
-			log->line = line;
-		return;
-	}
-	if (log->reason[0] == '\0' && strstr(text, "Backtrace") == NULL)
-		snprintf(log->reason, sizeof(log->reason), "%.250s",
-			 strncmp(text, "Load: ", 6) == 0 ? text + 6 : text);
-}
-
-/** libcyaml places an unexpected key where its mapping begins; the file knows better. */
-static void
-place_key(struct load_log *log, const char *path)
-{
-	char text[512], key[64];
-	unsigned line = 0;
-	FILE *f;
-
-	if (sscanf(log->reason, "Unexpected key: %60s", key) != 1 || (f = fopen(path, "r")) == NULL)
-		return;
-	strcat(key, ":");
-	while (fgets(text, sizeof(text), f) != NULL)
-		if (++line >= log->line && strstr(text, key) != NULL) {
-			log->line = line;
-			break;
-		}
-	fclose(f);
 }
 
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
@@ -220,7 +153,7 @@ names_unique(const struct ap_config *cfg, struct ap_error *err)
 	return 0;
 }
 
-static int
+int
 config_finish(struct ap_config *cfg, struct ap_error *err)
 {
 	DEFAULT(cfg->memory.mb, 1024);
@@ -254,68 +187,6 @@ config_finish(struct ap_config *cfg, struct ap_error *err)
 	if (ap_config_join(cfg, err) < 0 || lcores_finish(cfg, err) < 0)
 		return -EINVAL;
 	return names_unique(cfg, err);
-}
-
-static cyaml_config_t
-cyaml_setup(struct load_log *log)
-{
-	return (cyaml_config_t){
-		.log_fn = log_line,
-		.log_ctx = log,
-		.mem_fn = cyaml_mem,
-		.log_level = CYAML_LOG_ERROR,
-	};
-}
-
-struct ap_config *
-ap_config_load(const char *path, struct ap_error *err)
-{
-	struct load_log log = {0};
-	cyaml_config_t setup = cyaml_setup(&log);
-	struct ap_config *cfg = NULL;
-	cyaml_err_t rc;
-	struct stat st;
-
-	err->text[0] = '\0';
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		ap_error_set(err, "%s: is a folder, not a deployment file", path);
-		return NULL;
-	}
-	rc = cyaml_load_file(path, &setup, &ap_config_schema, (cyaml_data_t **)&cfg, NULL);
-	if (rc == CYAML_ERR_FILE_OPEN) {
-		ap_error_set(err, "%s: cannot be opened: %s", path, strerror(errno));
-		return NULL;
-	}
-	if (rc == CYAML_OK && cfg == NULL) {
-		ap_error_set(err, "%s: the file is empty", path);
-		return NULL;
-	}
-	if (rc != CYAML_OK) {
-		place_key(&log, path);
-		ap_error_set(err, "%s:%u: %s%s%s", path, log.line, log.place,
-			     log.place[0] ? ": " : "",
-			     log.reason[0] ? log.reason : cyaml_strerror(rc));
-		return NULL;
-	}
-	cfg->path = strdup(path);
-	if (cfg->path == NULL || config_finish(cfg, err) < 0) {
-		ap_config_free(cfg);
-		return NULL;
-	}
-	return cfg;
-}
-
-void
-ap_config_free(struct ap_config *cfg)
-{
-	struct load_log log = {0};
-	cyaml_config_t setup = cyaml_setup(&log);
-
-	if (cfg == NULL)
-		return;
-	free(cfg->path);
-	cfg->path = NULL;
-	cyaml_free(&setup, &ap_config_schema, cfg, 0);
 }
 
 const struct ap_cfg_port *

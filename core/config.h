@@ -5,8 +5,8 @@
 /**
  * A deployment as it stands in YAML: passive data, loaded by libcyaml.
  *
- * A number left out is 0, and 0 means "the default", which is named beside each
- * field and filled in by ap_config_load(). docs/operations.md is the user's view.
+ * A number left out gets the default, which is named beside each field, by ap_config_load();
+ * a 0 in the file is what it says, or an error. docs/operations.md is the user's view.
  * Owner: the control thread; constant once loaded.
  */
 
@@ -114,8 +114,8 @@ struct ap_cfg_bearer {
 	struct ap_cfg_bearer_pdcp {
 		uint8_t sn_bits;          /**< 12 or 18, default 18 */
 		uint32_t discard_ms;      /**< discardTimer, 0: infinity */
-		uint32_t t_reordering_ms; /**< default 40, with RLC AM 200 */
-		bool reorder_at_once;     /**< t-Reordering 0: expires at once */
+		uint32_t t_reordering_ms; /**< default 40, with RLC AM 200; 0: expires at once */
+		bool reorder_at_once;     /**< the same as t-Reordering 0 */
 		bool out_of_order;        /**< outOfOrderDelivery */
 		bool status_report;       /**< statusReportRequired */
 		uint32_t count_notify;    /**< COUNT from which new keys are asked for, default
@@ -346,7 +346,9 @@ struct ap_cfg_place {
 };
 
 struct ap_config {
-	char *path; /**< of the file; not in YAML */
+	char *path;         /**< of the file; not in YAML */
+	const void **zeros; /**< numbers that are 0 there; not in YAML, between config*.c */
+	unsigned zeros_count;
 	char *name;
 	struct ap_cfg_memory {
 		uint32_t mb;                  /**< EAL memory, default 1024 */

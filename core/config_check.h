@@ -2,16 +2,17 @@
 #ifndef AIRPATH_CORE_CONFIG_CHECK_H
 #define AIRPATH_CORE_CONFIG_CHECK_H
 
-/** What the checks of a deployment share; between config.c, config_ue.c and config_join.c. */
+/** What the checks of a deployment share; between the files config*.c. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/config.h"
 
+/** Gives a number that was left out its default; one that is 0 in the file stays 0. */
 #define DEFAULT(field, value)                                                                      \
 	do {                                                                                       \
-		if ((field) == 0)                                                                  \
+		if ((field) == 0 && !config_says_zero(cfg, &(field)))                              \
 			(field) = (value);                                                         \
 	} while (0)
 
@@ -23,6 +24,18 @@ power_of_2(uint32_t x)
 {
 	return x != 0 && (x & (x - 1)) == 0;
 }
+
+/** @return whether `number`, a member of the deployment, stands as 0 in the file. */
+bool config_says_zero(const struct ap_config *cfg, const void *number);
+
+/**
+ * Looks for what libcyaml does not tell: numbers that are 0 and not left out, which are kept or,
+ * where 0 is no value, refused; and a second document. @return 0 or -EINVAL with `err` filled.
+ */
+int config_yaml_check(struct ap_config *cfg, const char *text, size_t len, struct ap_error *err);
+
+/** Fills in defaults and checks all values. @return 0 or -EINVAL with `err` filled. */
+int config_finish(struct ap_config *cfg, struct ap_error *err);
 
 /** Fills in defaults and checks one ue. @return 0 or -EINVAL with `err` filled. */
 int config_ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *err);

@@ -3,6 +3,7 @@
 #include "core/config_schema.h"
 
 #define OPT CYAML_FLAG_OPTIONAL
+#define ZERO (OPT | CONFIG_ZERO)
 #define PTR (CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL)
 #define NEED CYAML_FLAG_POINTER
 
@@ -81,7 +82,7 @@ static const cyaml_schema_field_t port_fields[] = {
 	CYAML_FIELD_ENUM("framing", OPT | CYAML_FLAG_STRICT, struct ap_cfg_port, framing, framings,
 			 CYAML_ARRAY_LEN(framings)),
 	CYAML_FIELD_UINT("queues", OPT, struct ap_cfg_port, queues),
-	CYAML_FIELD_UINT("tx_hold", OPT, struct ap_cfg_port, tx_hold),
+	CYAML_FIELD_UINT("tx_hold", ZERO, struct ap_cfg_port, tx_hold),
 	CYAML_FIELD_UINT("ring_size", OPT, struct ap_cfg_port, ring_size),
 	CYAML_FIELD_UINT("mtu", OPT, struct ap_cfg_port, mtu),
 	CYAML_FIELD_STRING_PTR("pool", PTR, struct ap_cfg_port, pool, 1, CYAML_UNLIMITED),
@@ -105,8 +106,8 @@ static const cyaml_schema_field_t bearer_sdap_fields[] = {
 	CYAML_FIELD_END};
 static const cyaml_schema_field_t bearer_pdcp_fields[] = {
 	CYAML_FIELD_UINT("sn_bits", OPT, struct ap_cfg_bearer_pdcp, sn_bits),
-	CYAML_FIELD_UINT("discard_ms", OPT, struct ap_cfg_bearer_pdcp, discard_ms),
-	CYAML_FIELD_UINT("t_reordering_ms", OPT, struct ap_cfg_bearer_pdcp, t_reordering_ms),
+	CYAML_FIELD_UINT("discard_ms", ZERO, struct ap_cfg_bearer_pdcp, discard_ms),
+	CYAML_FIELD_UINT("t_reordering_ms", ZERO, struct ap_cfg_bearer_pdcp, t_reordering_ms),
 	CYAML_FIELD_BOOL("reorder_at_once", OPT, struct ap_cfg_bearer_pdcp, reorder_at_once),
 	CYAML_FIELD_BOOL("out_of_order", OPT, struct ap_cfg_bearer_pdcp, out_of_order),
 	CYAML_FIELD_BOOL("status_report", OPT, struct ap_cfg_bearer_pdcp, status_report),
@@ -122,7 +123,7 @@ static const cyaml_schema_field_t bearer_rlc_fields[] = {
 	CYAML_FIELD_UINT("queue_sdus", OPT, struct ap_cfg_bearer_rlc, queue_sdus),
 	CYAML_FIELD_UINT("t_poll_retransmit_ms", OPT, struct ap_cfg_bearer_rlc,
 			 t_poll_retransmit_ms),
-	CYAML_FIELD_UINT("t_status_prohibit_ms", OPT, struct ap_cfg_bearer_rlc,
+	CYAML_FIELD_UINT("t_status_prohibit_ms", ZERO, struct ap_cfg_bearer_rlc,
 			 t_status_prohibit_ms),
 	CYAML_FIELD_UINT("poll_pdu", OPT, struct ap_cfg_bearer_rlc, poll_pdu),
 	CYAML_FIELD_UINT("poll_byte", OPT, struct ap_cfg_bearer_rlc, poll_byte),
@@ -130,13 +131,13 @@ static const cyaml_schema_field_t bearer_rlc_fields[] = {
 	CYAML_FIELD_END};
 static const cyaml_schema_field_t bearer_mac_fields[] = {
 	CYAML_FIELD_UINT("priority", OPT, struct ap_cfg_bearer_mac, priority),
-	CYAML_FIELD_UINT("pbr_kbytes_s", OPT, struct ap_cfg_bearer_mac, pbr_kbytes_s),
+	CYAML_FIELD_UINT("pbr_kbytes_s", ZERO, struct ap_cfg_bearer_mac, pbr_kbytes_s),
 	CYAML_FIELD_UINT("bsd_ms", OPT, struct ap_cfg_bearer_mac, bsd_ms),
-	CYAML_FIELD_UINT("lcg", OPT, struct ap_cfg_bearer_mac, lcg),
+	CYAML_FIELD_UINT("lcg", ZERO, struct ap_cfg_bearer_mac, lcg),
 	CYAML_FIELD_SEQUENCE("serving_cells", PTR, struct ap_cfg_bearer_mac, serving_cells,
 			     &u8_value, 0, AP_CFG_CARRIERS_MAX),
 	CYAML_FIELD_SEQUENCE("scs", PTR, struct ap_cfg_bearer_mac, scs, &u8_value, 0, 5),
-	CYAML_FIELD_UINT("max_pusch_us", OPT, struct ap_cfg_bearer_mac, max_pusch_us),
+	CYAML_FIELD_UINT("max_pusch_us", ZERO, struct ap_cfg_bearer_mac, max_pusch_us),
 	CYAML_FIELD_END};
 static const cyaml_schema_field_t bearer_fields[] = {
 	CYAML_FIELD_UINT("id", CYAML_FLAG_DEFAULT, struct ap_cfg_bearer, id),
@@ -157,8 +158,8 @@ static const cyaml_schema_field_t security_fields[] = {
 	CYAML_FIELD_ENUM("engine", OPT | CYAML_FLAG_STRICT, struct ap_cfg_security, engine, engines,
 			 CYAML_ARRAY_LEN(engines)),
 	CYAML_FIELD_STRING_PTR("cryptodev", PTR, struct ap_cfg_security, cryptodev, 1, 40),
-	CYAML_FIELD_UINT("nea", OPT, struct ap_cfg_security, nea),
-	CYAML_FIELD_UINT("nia", OPT, struct ap_cfg_security, nia),
+	CYAML_FIELD_UINT("nea", ZERO, struct ap_cfg_security, nea),
+	CYAML_FIELD_UINT("nia", ZERO, struct ap_cfg_security, nia),
 	CYAML_FIELD_STRING_PTR("key_enc", PTR, struct ap_cfg_security, key_enc, 0, CYAML_UNLIMITED),
 	CYAML_FIELD_STRING_PTR("key_int", PTR, struct ap_cfg_security, key_int, 0, CYAML_UNLIMITED),
 	CYAML_FIELD_END};
@@ -166,16 +167,16 @@ static const cyaml_schema_field_t security_fields[] = {
 static const cyaml_schema_field_t phr_fields[] = {
 	CYAML_FIELD_ENUM("report", OPT | CYAML_FLAG_STRICT, struct ap_cfg_phr, report, switches,
 			 CYAML_ARRAY_LEN(switches)),
-	CYAML_FIELD_UINT("periodic_ms", OPT, struct ap_cfg_phr, periodic_ms),
-	CYAML_FIELD_UINT("prohibit_ms", OPT, struct ap_cfg_phr, prohibit_ms),
-	CYAML_FIELD_UINT("ph", OPT, struct ap_cfg_phr, ph),
-	CYAML_FIELD_UINT("pcmax", OPT, struct ap_cfg_phr, pcmax),
+	CYAML_FIELD_UINT("periodic_ms", ZERO, struct ap_cfg_phr, periodic_ms),
+	CYAML_FIELD_UINT("prohibit_ms", ZERO, struct ap_cfg_phr, prohibit_ms),
+	CYAML_FIELD_UINT("ph", ZERO, struct ap_cfg_phr, ph),
+	CYAML_FIELD_UINT("pcmax", ZERO, struct ap_cfg_phr, pcmax),
 	CYAML_FIELD_END};
 static const cyaml_schema_field_t harq_fields[] = {
 	CYAML_FIELD_UINT("processes", OPT, struct ap_cfg_harq, processes),
 	CYAML_FIELD_UINT("max_tx", OPT, struct ap_cfg_harq, max_tx), CYAML_FIELD_END};
 static const cyaml_schema_field_t sr_fields[] = {
-	CYAML_FIELD_UINT("prohibit_ms", OPT, struct ap_cfg_sr, prohibit_ms),
+	CYAML_FIELD_UINT("prohibit_ms", ZERO, struct ap_cfg_sr, prohibit_ms),
 	CYAML_FIELD_UINT("trans_max", OPT, struct ap_cfg_sr, trans_max), CYAML_FIELD_END};
 
 static const cyaml_schema_field_t ue_fields[] = {
@@ -184,18 +185,18 @@ static const cyaml_schema_field_t ue_fields[] = {
 	CYAML_FIELD_STRING_PTR("phy_port", NEED, struct ap_cfg_ue, phy_port, 1, 40),
 	CYAML_FIELD_BOOL("loopback", OPT, struct ap_cfg_ue, loopback),
 	CYAML_FIELD_UINT("carriers", OPT, struct ap_cfg_ue, carriers),
-	CYAML_FIELD_UINT("numerology", OPT, struct ap_cfg_ue, numerology),
+	CYAML_FIELD_UINT("numerology", ZERO, struct ap_cfg_ue, numerology),
 	CYAML_FIELD_ENUM("strategy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_ue, strategy,
 			 strategies, CYAML_ARRAY_LEN(strategies)),
 	CYAML_FIELD_ENUM("copy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_ue, copy, copies,
 			 CYAML_ARRAY_LEN(copies)),
 	CYAML_FIELD_STRING_PTR("dma_device", PTR, struct ap_cfg_ue, dma_device, 1, CYAML_UNLIMITED),
 	CYAML_FIELD_UINT("frame_bytes", OPT, struct ap_cfg_ue, frame_bytes),
-	CYAML_FIELD_UINT("default_qfi", OPT, struct ap_cfg_ue, default_qfi),
+	CYAML_FIELD_UINT("default_qfi", ZERO, struct ap_cfg_ue, default_qfi),
 	CYAML_FIELD_MAPPING("security", OPT, struct ap_cfg_ue, security, security_fields),
 	CYAML_FIELD_MAPPING("harq", OPT, struct ap_cfg_ue, harq, harq_fields),
 	CYAML_FIELD_MAPPING("sr", OPT, struct ap_cfg_ue, sr, sr_fields),
-	CYAML_FIELD_UINT("periodic_bsr_ms", OPT, struct ap_cfg_ue, periodic_bsr_ms),
+	CYAML_FIELD_UINT("periodic_bsr_ms", ZERO, struct ap_cfg_ue, periodic_bsr_ms),
 	CYAML_FIELD_UINT("retx_bsr_ms", OPT, struct ap_cfg_ue, retx_bsr_ms),
 	CYAML_FIELD_MAPPING("phr", OPT, struct ap_cfg_ue, phr, phr_fields),
 	CYAML_FIELD_UINT("rnti", OPT, struct ap_cfg_ue, rnti),
@@ -210,23 +211,23 @@ static const cyaml_schema_field_t phy_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_phy, name, 1, 40),
 	CYAML_FIELD_STRING_PTR("port", NEED, struct ap_cfg_phy, port, 1, 40),
 	CYAML_FIELD_STRING_PTR("port2", PTR, struct ap_cfg_phy, port2, 1, CYAML_UNLIMITED),
-	CYAML_FIELD_UINT("numerology", OPT, struct ap_cfg_phy, numerology),
+	CYAML_FIELD_UINT("numerology", ZERO, struct ap_cfg_phy, numerology),
 	CYAML_FIELD_UINT("rnti", OPT, struct ap_cfg_phy, rnti),
 	CYAML_FIELD_SEQUENCE("tb_bytes", NEED, struct ap_cfg_phy, tb_bytes, &u32_value, 1,
 			     AP_CFG_CARRIERS_MAX),
-	CYAML_FIELD_FLOAT("tb_loss", OPT, struct ap_cfg_phy, tb_loss),
-	CYAML_FIELD_FLOAT("soft_loss", OPT, struct ap_cfg_phy, soft_loss),
+	CYAML_FIELD_FLOAT("tb_loss", ZERO, struct ap_cfg_phy, tb_loss),
+	CYAML_FIELD_FLOAT("soft_loss", ZERO, struct ap_cfg_phy, soft_loss),
 	CYAML_FIELD_MAPPING("harq", OPT, struct ap_cfg_phy, harq, harq_fields),
 	CYAML_FIELD_BOOL("grant_on_sr", OPT, struct ap_cfg_phy, grant_on_sr),
-	CYAML_FIELD_FLOAT("frame_loss", OPT, struct ap_cfg_phy, frame_loss),
-	CYAML_FIELD_FLOAT("duplicate", OPT, struct ap_cfg_phy, duplicate),
-	CYAML_FIELD_FLOAT("reorder", OPT, struct ap_cfg_phy, reorder),
-	CYAML_FIELD_UINT("delay_us", OPT, struct ap_cfg_phy, delay_us),
-	CYAML_FIELD_UINT("jitter_us", OPT, struct ap_cfg_phy, jitter_us),
-	CYAML_FIELD_FLOAT("bit_error_rate", OPT, struct ap_cfg_phy, bit_error_rate),
+	CYAML_FIELD_FLOAT("frame_loss", ZERO, struct ap_cfg_phy, frame_loss),
+	CYAML_FIELD_FLOAT("duplicate", ZERO, struct ap_cfg_phy, duplicate),
+	CYAML_FIELD_FLOAT("reorder", ZERO, struct ap_cfg_phy, reorder),
+	CYAML_FIELD_UINT("delay_us", ZERO, struct ap_cfg_phy, delay_us),
+	CYAML_FIELD_UINT("jitter_us", ZERO, struct ap_cfg_phy, jitter_us),
+	CYAML_FIELD_FLOAT("bit_error_rate", ZERO, struct ap_cfg_phy, bit_error_rate),
 	CYAML_FIELD_UINT("seed", OPT, struct ap_cfg_phy, seed),
 	CYAML_FIELD_UINT("frame_bytes", OPT, struct ap_cfg_phy, frame_bytes),
-	CYAML_FIELD_UINT("slots", OPT, struct ap_cfg_phy, slots),
+	CYAML_FIELD_UINT("slots", ZERO, struct ap_cfg_phy, slots),
 	CYAML_FIELD_END};
 static const cyaml_schema_value_t phy_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_phy, phy_fields)};
@@ -243,7 +244,7 @@ static const cyaml_schema_field_t gen_fields[] = {
 	CYAML_FIELD_STRING_PTR("replay", PTR, struct ap_cfg_gen, replay, 1, CYAML_UNLIMITED),
 	CYAML_FIELD_FLOAT("pps", OPT, struct ap_cfg_gen, pps),
 	CYAML_FIELD_FLOAT("gbps", OPT, struct ap_cfg_gen, gbps),
-	CYAML_FIELD_UINT("packets", OPT, struct ap_cfg_gen, packets),
+	CYAML_FIELD_UINT("packets", ZERO, struct ap_cfg_gen, packets),
 	CYAML_FIELD_UINT("seed", OPT, struct ap_cfg_gen, seed),
 	CYAML_FIELD_END};
 static const cyaml_schema_value_t gen_value = {
@@ -252,7 +253,7 @@ static const cyaml_schema_value_t gen_value = {
 static const cyaml_schema_field_t upf_interface_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_upf_interface, name, 1, 40),
 	CYAML_FIELD_STRING_PTR("port", NEED, struct ap_cfg_upf_interface, port, 1, 40),
-	CYAML_FIELD_UINT("vlan", OPT, struct ap_cfg_upf_interface, vlan),
+	CYAML_FIELD_UINT("vlan", ZERO, struct ap_cfg_upf_interface, vlan),
 	CYAML_FIELD_SEQUENCE("types", PTR, struct ap_cfg_upf_interface, types, &upf_side_value, 0,
 			     8),
 	CYAML_FIELD_SEQUENCE("network_instances", PTR, struct ap_cfg_upf_interface,

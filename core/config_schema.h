@@ -2,7 +2,7 @@
 #ifndef AIRPATH_CORE_CONFIG_SCHEMA_H
 #define AIRPATH_CORE_CONFIG_SCHEMA_H
 
-/** libcyaml's picture of struct ap_config. Only config.c uses it. */
+/** libcyaml's picture of struct ap_config. Only config*.c use it. */
 
 #include <cyaml/cyaml.h>
 
@@ -10,6 +10,12 @@
 
 /** Roles that ring ports join: values must fit each other. @return 0, or < 0 with `err` filled. */
 int ap_config_join(struct ap_config *cfg, struct ap_error *err);
+
+/**
+ * Of an optional number: 0 is a value of its own, not the wish for the default. libcyaml looks at
+ * this bit only where it saves mappings and sequences, which airpath does not.
+ */
+#define CONFIG_ZERO CYAML_FLAG_FLOW
 
 extern const cyaml_schema_value_t ap_config_schema;
 

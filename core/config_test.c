@@ -226,6 +226,130 @@ test_joined_roles(void **state)
 	assert_null(problem(JOINED(", any_rnti: true", "tb_bytes: [100], rnti: 5")));
 }
 
+static void
+test_zero_is_not_left_out(void **state)
+{
+	static const struct {
+		const char *yaml, *where;
+	} refused[] = {
+		{"burst: 0\n", ":2: burst"},
+		{"cut_size: 0\n", ":2: cut_size"},
+		{"memory: {mb: 0}\n", ":2: memory.mb"},
+		{"pools: [{name: user, mbufs: 8, data_room: 9, cache: 0}]\n", ":2: pools[0].cache"},
+		{"gen:\n  - {name: g, port: user, seed: 0}\n", ":3: gen[0].seed"},
+		{"gen:\n  - {name: g, port: user,\n     pps: 0}\n", ":4: gen[0].pps"},
+		{"phy: [{name: p, port: phy, tb_bytes: [99], rnti: 0x0}]\n", ":2: phy[0].rnti"},
+	};
+	char text[2048];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		snprintf(text, sizeof(text), "name: x\n%s" PORTS UE LCORES PLACE, refused[i].yaml);
+		assert_problem(text, refused[i].where, "0 is no value");
+	}
+	assert_problem(WITH("{id: 1, rlc: {mode: am, max_retx_threshold: 0}}"),
+		       "ue[0].bearers[0].rlc.max_retx_threshold", "leave it out");
+	assert_problem(WITH("{id: 1}, {id: 2, lcid: 0}"), "ue[0].bearers[1].lcid", "0 is no value");
+	assert_problem(JOINED(", harq: {processes: 0, max_tx: 2}", "tb_bytes: [100]"),
+		       "ue[0].harq.processes", "0 is no value");
+}
+
+static struct ap_config *
+loaded(const char *yaml)
+{
+	struct ap_error err;
+	FILE *f = fopen(path, "w");
+	struct ap_config *cfg;
+
+	assert_non_null(f);
+	fputs(yaml, f);
+	fclose(f);
+	cfg = ap_config_load(path, &err);
+	if (cfg == NULL)
+		fail_msg("%s", err.text);
+	return cfg;
+}
+
+static void
+test_zero_is_what_it_says(void **state)
+{
+	struct ap_config *cfg;
+
+	(void)state;
+	cfg = loaded(
+		JOINED(", numerology: 0, default_qfi: 0, sr: {prohibit_ms: 0}", "tb_bytes: [100]"));
+	assert_int_equal(cfg->ue[0].default_qfi, 0);
+	assert_int_equal(cfg->ue[0].sr.trans_max, 64);
+	ap_config_free(cfg);
+	/* Left out it would be that of the phy. */
+	assert_problem(JOINED(", numerology: 0", "tb_bytes: [100], numerology: 2"), "phy phy",
+		       "has 0");
+	cfg = loaded("name: x\nports: [{name: user, tx_hold: 0}, {name: r, framing: raw}]\n"
+		     "ue: [{name: ue, user_port: user, phy_port: r, bearers: [{id: 1, pdcp: "
+		     "{t_reordering_ms: 0, discard_ms: 0}}]}]\n"
+		     "lcores: [{name: a, cpu: 0}]\nplace: [{node: \"*\", lcore: a}]\n");
+	assert_int_equal(cfg->ports[0].tx_hold, 0);
+	assert_int_equal(cfg->ports[1].queues, 1);
+	assert_true(cfg->ue[0].bearers[0].pdcp.reorder_at_once);
+	assert_int_equal(cfg->ue[0].bearers[0].pdcp.t_reordering_ms, 0);
+	assert_int_equal(cfg->ue[0].bearers[0].rlc.t_reassembly_ms, 35);
+	ap_config_free(cfg);
+}
+
+static void
+test_one_document(void **state)
+{
+	(void)state;
+	assert_null(problem("---\nname: x\n" PORTS UE LCORES PLACE "...\n"));
+	assert_problem("name: x\n" LCORES "place: [{node: none, lcore: a}]\n---\nname: y\n",
+		       ":4: a second YAML document", "a file of its own");
+	assert_problem("name: x\n" LCORES "place: [{node: none, lcore: a}]\n---\nname: [\n", "",
+		       "behind the deployment");
+}
+
+static void
+test_lists(void **state)
+{
+	(void)state;
+	assert_problem("name: x\n" PORTS UE LCORES "place: []\n",
+		       ": place: ", "Insufficient entries (0 of 1 min)");
+	assert_problem("name: x\n" PORTS UE "lcores: []\n" PLACE, ": lcores: ", "0 of 1 min");
+	assert_problem(WITH(""), ": ue[0].bearers: ", "0 of 1 min");
+}
+
+/** A key that stands in any wrong place is not repeated. */
+static void
+test_keys_are_not_repeated(void **state)
+{
+#define DIGITS "c0ffee0405060708090a0b0c0d0e0f00"
+	static const char *const wrong[] = {
+		SECURED("nea: " DIGITS, ""),
+		SECURED("nia: \"" DIGITS "\"", ""),
+		SECURED("nea: c0ffee secret, key_enc: " KEY, ""),
+		SECURED("engine: " DIGITS ", nea: 2", ""),
+		SECURED("cryptodev: " DIGITS DIGITS, ""),
+		SECURED(DIGITS ": 1", ""),
+		SECURED("key_enc: {" DIGITS ": 2}", ""),
+		SECURED("", "sn_bits: " DIGITS),
+		SECURED("", DIGITS ": 1"),
+		"name: x\nports: [{name: a, preset: ring, peer: " DIGITS "}]\n" LCORES PLACE,
+		"name: \"" DIGITS " \"\n" LCORES PLACE,
+		"name: x\n" DIGITS ": 1\n" LCORES PLACE,
+		"name: x\nburst: " DIGITS "\n" LCORES PLACE,
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const char *text = problem(wrong[i]);
+
+		assert_non_null(text);
+		if (strstr(text, "c0ffee") || strncmp(text, path, strlen(path)) != 0)
+			fail_msg("%u: %s", i, text);
+	}
+	/* A misspelt key is told. */
+	assert_problem(SECURED("key_ecn: " KEY, ""), "ue[0].security", "Unexpected key: key_ecn");
+}
+
 int
 main(void)
 {
@@ -238,6 +362,11 @@ main(void)
 		cmocka_unit_test(test_security),
 		cmocka_unit_test(test_key),
 		cmocka_unit_test(test_joined_roles),
+		cmocka_unit_test(test_zero_is_not_left_out),
+		cmocka_unit_test(test_zero_is_what_it_says),
+		cmocka_unit_test(test_one_document),
+		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_keys_are_not_repeated),
 	};
 	int rc;
 

@@ -50,6 +50,7 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 	DEFAULT(b->sdap.ul_header, AP_CFG_ON);
 	DEFAULT(b->sdap.dl_header, AP_CFG_ON);
 	DEFAULT(b->pdcp.sn_bits, 18);
+	b->pdcp.reorder_at_once |= config_says_zero(cfg, &b->pdcp.t_reordering_ms);
 	DEFAULT(b->pdcp.t_reordering_ms, b->rlc.mode == AP_RLC_AM ? 200 : 40);
 	DEFAULT(b->pdcp.reorder_slots, 131072);
 	DEFAULT(b->pdcp.count_notify, UINT32_MAX - (1U << 24) + 1);
@@ -186,7 +187,7 @@ sr_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *er
 {
 	struct ap_cfg_sr *sr = &ue->sr;
 
-	if (sr->prohibit_ms == 0 && sr->trans_max == 0)
+	if (sr->prohibit_ms == 0 && sr->trans_max == 0 && !config_says_zero(cfg, &sr->prohibit_ms))
 		return 0;
 	DEFAULT(sr->trans_max, 64);
 	if (sr->prohibit_ms > 1000)

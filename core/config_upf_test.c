@@ -92,6 +92,12 @@ mistakes_are_named(void **state)
 		const char *from, *to, *says;
 	} bad[] = {
 		{"workers: 2", "workers: 33", "workers 33 must be 1..32"},
+		{"workers: 2", "workers: 0", ":6: upf[0].workers: 0 is no value"},
+		{"workers: 2", "sessions: 0", ":6: upf[0].sessions: 0 is no value"},
+		{"workers: 2", "burst_bytes: 0", "upf[0].burst_bytes: 0 is no value"},
+		{"workers: 2", "dispatchers: 0", "upf[0].dispatchers: 0 is no value"},
+		{"workers: 2", "error_indications_s: 0", "error_indications_s: 0 is no value"},
+		{"mtu: 1400", "mtu: 0", "upf[0].interfaces[2].mtu: 0 is no value"},
 		{"workers: 2", "dispatchers: 2", "dispatchers are for steering software"},
 		{"workers: 2", "steering: magic", "steering"},
 		{"workers: 2", "sessions: 20000000", "sessions 20000000"},
