@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,16 +49,29 @@ usage(FILE *f)
 struct options {
 	const char *path;
 	const char *json;
+	FILE *report; /**< of `json`, once it is open */
 	double seconds;
 	bool quiet;
 };
 
+/** Before the run, not after it; what stands in the file stays until the end. */
 static int
-write_json(const struct ap_run *run, const char *path)
+open_json(struct options *o, struct ap_error *err)
 {
-	FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+	int fd = -1;
 
-	if (f == NULL) {
+	if (o->json && strcmp(o->json, "-") != 0)
+		fd = open(o->json, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	o->report = fd >= 0 ? fdopen(fd, "w") : stdout;
+	if (o->json == NULL || strcmp(o->json, "-") == 0 || (fd >= 0 && o->report))
+		return 0;
+	return ap_error_set(err, "--json %s: cannot be written: %s", o->json, strerror(errno));
+}
+
+static int
+write_json(const struct ap_run *run, const char *path, FILE *f)
+{
+	if (f != stdout && ftruncate(fileno(f), 0) < 0 && errno != EINVAL) {
 		perror(path);
 		return 1;
 	}
@@ -92,14 +107,14 @@ run_until_stopped(struct ap_run *run, const struct options *o)
 	if (!o->quiet)
 		ap_run_print(run, strcmp(o->json ? o->json : "", "-") ? stdout : stderr);
 	if (o->json)
-		rc = write_json(run, o->json);
+		rc = write_json(run, o->json, o->report);
 	if (!total.balanced)
 		fprintf(stderr, "the books do not balance: %s\n", err.text);
 	return total.balanced ? rc : 1;
 }
 
 static int
-run_file(const struct options *o)
+run_file(struct options *o)
 {
 	struct ap_error err;
 	struct ap_config *cfg = ap_config_load(o->path, &err);
@@ -107,12 +122,12 @@ run_file(const struct options *o)
 	struct ap_run *run = NULL;
 	int rc = 1;
 
-	if (p && ap_eal_start(p, &err) == 0)
+	if (p && open_json(o, &err) == 0 && ap_eal_start(p, &err) == 0)
 		run = ap_run_create(cfg, p, &err);
 	if (run && ap_run_start(run, &err) == 0) {
+		ap_telemetry_set(run);
 		if (!o->quiet)
 			ap_progress_banner(run);
-		ap_telemetry_set(run);
 		rc = run_until_stopped(run, o);
 		ap_telemetry_set(NULL);
 	} else {

@@ -144,6 +144,7 @@ start(struct args *a, const char *prefix, bool pci, const char *what, struct ap_
 	arg(a, "error");
 	if (!pci)
 		arg(a, "--no-pci");
+	ap_eal_folder_tidy(prefix);
 	if (rte_eal_init(a->argc, a->argv) < 0)
 		return ap_error_set(err, "%s: EAL did not start: %s (are you root?)", what,
 				    rte_strerror(rte_errno));

@@ -18,6 +18,13 @@ int ap_eal_start(const struct ap_plan *p, struct ap_error *err);
 /** Starts EAL without a deployment, an lcore on every CPU; the caller is lcore 0 on CPU 0. */
 int ap_eal_start_plain(const char *name, unsigned mb, struct ap_error *err);
 
+/**
+ * Has the runtime folder of `prefix` removed when the process exits, and removes those of other
+ * airpath processes that are gone: older than ten minutes, and nobody listens there. Once, before
+ * EAL starts.
+ */
+void ap_eal_folder_tidy(const char *prefix);
+
 /** @return true when EAL runs on hugepages. */
 bool ap_eal_hugepages(void);
 

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program `airpath` beside what it forwards: files it writes, what it leaves behind."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from harness import deployment as d
+from harness import netns
+from harness.program import AIRPATH
+
+OLD = time.time() - 3600
+
+
+@pytest.fixture(autouse=True)
+def _able():
+    if not netns.available():
+        pytest.skip("EAL does not start here; run as root")
+
+
+@pytest.fixture
+def runtime():
+    """A folder that EAL takes for /var/run: the others on this machine keep theirs. Its name is
+    short, for sockets lie in it."""
+    folder = tempfile.mkdtemp(prefix="ap-", dir="/tmp")
+    yield Path(folder)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def deployment(tmp_path):
+    ports = [
+        {"name": name, "preset": "null", "devargs": "no-rx=1", "framing": "raw"} for name in "ab"
+    ]
+    interfaces = [
+        {"name": "a", "port": "a", "addresses": ["192.0.2.1/24"]},
+        {"name": "b", "port": "b", "addresses": ["198.51.100.1/24"]},
+    ]
+    return d.write(
+        tmp_path / "tidy.yaml",
+        "tidy",
+        ports=ports,
+        upf=[{"name": "u", "socket": str(tmp_path / "s"), "interfaces": interfaces}],
+        lcores=d.lcores("w"),
+        place=[{"node": "u.*", "lcore": "w"}],
+    )
+
+
+def airpath(runtime, *command, **options) -> subprocess.CompletedProcess:
+    environment = os.environ | {"RUNTIME_DIRECTORY": str(runtime)}
+    return subprocess.run(
+        [str(AIRPATH), *map(str, command)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("where", ["no/such/folder/out.json", "."])
+def test_a_report_that_cannot_be_written_is_told_at_once(runtime, deployment, tmp_path, where):
+    """A run without --seconds would last for ever."""
+    file = tmp_path / where
+    for command in (
+        ("run", "--quiet", "--json", file, deployment),
+        ("bench", "mac-build", "--seconds", "3600", "--json", file),
+    ):
+        done = airpath(runtime, *command)
+        assert done.returncode == 1
+        assert f"{file}: " in done.stderr
+        assert done.stdout == ""
+
+
+def test_a_run_that_does_not_start_leaves_the_last_report(runtime, deployment, tmp_path):
+    report = tmp_path / "report.json"
+    report.write_text("the last one, which is a little longer than nothing" * 1000)
+    deployment.write_text(deployment.read_text().replace('"cpu": ', '"cpu": 9999'))
+    assert airpath(runtime, "run", "--json", report, deployment).returncode == 1
+    assert report.read_text().startswith("the last one")
+
+
+def test_a_report_replaces_the_last_one(runtime, deployment, tmp_path):
+    report = tmp_path / "report.json"
+    report.write_text("x" * 1000000)
+    done = airpath(runtime, "run", "--quiet", "--seconds", 0.2, "--json", report, deployment)
+    assert done.returncode == 0, done.stderr
+    text = report.read_text()
+    assert text.startswith("{")
+    assert "x" * 100 not in text
+
+
+def listener(folder: Path, name: str = "dpdk_telemetry.v2") -> socket.socket:
+    one = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    folder.mkdir(parents=True, exist_ok=True)
+    one.bind(str(folder / name))
+    one.listen()
+    return one
+
+
+def test_folders_of_processes_that_are_gone_are_removed(runtime, deployment):
+    """Ours when it ends; of others those where nobody listens, unless they are just starting."""
+    base = runtime / "dpdk"
+    alive = listener(base / "airpath-alive")
+    listener(base / "airpath-dead").close()
+    listener(base / "airpath-two").close()
+    second = listener(base / "airpath-two", "dpdk_telemetry.v2:1")
+    listener(base / "airpath-young").close()
+    listener(base / "other-dead").close()
+    (base / "airpath-empty").mkdir()
+    (base / "airpath-starting").mkdir()
+    (base / "airpath-full").mkdir()
+    (base / "airpath-full" / "config").touch()
+    for name in ("alive", "dead", "two", "empty", "full"):
+        os.utime(base / f"airpath-{name}", (OLD, OLD))
+    os.utime(base / "other-dead", (OLD, OLD))
+    with contextlib.closing(alive), contextlib.closing(second):
+        done = airpath(runtime, "run", "--quiet", "--seconds", 0.2, deployment)
+        assert done.returncode == 0, done.stderr
+        left = {path.name for path in base.iterdir()}
+        assert left == {
+            "airpath-alive",
+            "airpath-two",
+            "airpath-young",
+            "airpath-starting",
+            "airpath-full",
+            "other-dead",
+        }
+        assert [path.name for path in (base / "airpath-two").iterdir()] == ["dpdk_telemetry.v2:1"]
+
+
+def test_a_killed_one_is_followed_by_its_namesake(runtime, deployment):
+    """The folder it left is taken over, however old it is, and goes with the next."""
+    folder = runtime / "dpdk" / "airpath-tidy"
+    listener(folder).close()
+    os.utime(folder, (OLD, OLD))
+    assert airpath(runtime, "run", "--quiet", "--seconds", 0.2, deployment).returncode == 0
+    assert not folder.exists()
