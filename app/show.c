@@ -155,12 +155,12 @@ show_stats(const struct options *o)
 {
 	char list[TEL_REPLY_MAX], reply[TEL_REPLY_MAX], name[96], cmd[128];
 	int sock = tel_connect(o->name);
+	const char *at = NULL;
 	bool first = true;
-	const char *at = list;
 
 	if (sock < 0)
 		return 1;
-	if (tel_ask(sock, "/airpath/nodes", list) < 0) {
+	if (tel_ask(sock, "/airpath/nodes", list) < 0 || (at = strchr(list, '[')) == NULL) {
 		close(sock);
 		fprintf(stderr, "it does not answer /airpath/nodes\n");
 		return 1;
@@ -170,7 +170,6 @@ show_stats(const struct options *o)
 	else
 		printf("%-38s %-15s %14s %14s %10s %8s\n", "node", "lcore", "in+made", "out+used",
 		       "held", "cyc/pkt");
-	at = strchr(list, '[') ? strchr(list, '[') : list;
 	while (tel_next_string(&at, name, sizeof(name))) {
 		snprintf(cmd, sizeof(cmd), "/airpath/node,%s", name);
 		if (tel_ask(sock, cmd, reply) < 0)

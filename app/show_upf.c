@@ -15,15 +15,17 @@
 static const char *
 ask(int sock, const char *command, const char *what, char reply[TEL_REPLY_MAX])
 {
-	char full[160];
+	char full[160], reason[160];
 	const char *value;
 
 	snprintf(full, sizeof(full), what ? "%s,%s" : "%s", command, what);
 	value = tel_ask(sock, full, reply) > 0 ? strchr(reply, ':') : NULL;
-	if (value && strncmp(value + 1, "null", 4) != 0)
+	if (value && tel_refused(value + 1, reason, sizeof(reason)))
+		fprintf(stderr, "%s\n", reason);
+	else if (value && strncmp(value + 1, "null", 4) != 0)
 		return value + 1;
-	fprintf(stderr, what ? "there is no such session, address or TEID, or no upf\n"
-			     : "no upf runs there\n");
+	else
+		fprintf(stderr, "it does not answer %s\n", command);
 	return NULL;
 }
 

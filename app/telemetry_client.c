@@ -129,6 +129,16 @@ tel_string(const char *json, const char *key, char *out, size_t size)
 	return at && tel_next_string(&at, out, size);
 }
 
+bool
+tel_refused(const char *answer, char *reason, size_t size)
+{
+	static const char start[] = "{\"refused\":";
+
+	answer += strspn(answer, " ");
+	return strncmp(answer, start, sizeof(start) - 1) == 0 &&
+	       tel_string(answer, "refused", reason, size);
+}
+
 unsigned long long
 tel_number(const char *json, const char *key)
 {

@@ -24,6 +24,9 @@ bool tel_next_string(const char **at, char *out, size_t size);
 /** Copies the string value of `key` in a flat JSON object. @return false if it is not there. */
 bool tel_string(const char *json, const char *key, char *out, size_t size);
 
+/** Whether a command's answer is a refusal, and why. */
+bool tel_refused(const char *answer, char *reason, size_t size);
+
 /** @return the number of `key` in a flat JSON object, 0 if it is not there. */
 unsigned long long tel_number(const char *json, const char *key);
 

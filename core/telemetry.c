@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ static struct {
 	ap_telemetry_fn *fn;
 } commands[COMMANDS_MAX];
 static unsigned nb_commands;
+static char reason[RTE_TEL_MAX_STRING_LEN]; /* of the command that runs, under the lock */
 
 void
 ap_telemetry_set(struct ap_run *run)
@@ -38,6 +40,33 @@ ap_telemetry_set(struct ap_run *run)
 	pthread_mutex_unlock(&lock);
 }
 
+int
+ap_telemetry_refuse(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(reason, sizeof(reason), fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+/** What the client gets: rte_telemetry makes a bare null of an error. */
+static int
+answer_end(int rc, struct rte_tel_data *d)
+{
+	if (rc >= 0)
+		return rc;
+	if (reason[0] == '\0')
+		snprintf(reason, sizeof(reason), "%s",
+			 rc == -ENOENT      ? "there is nothing of that name"
+			 : rc == -ENODEV    ? "no deployment is running"
+			 : rc == -ETIMEDOUT ? "an lcore does not come by"
+					    : strerror(-rc));
+	rte_tel_data_start_dict(d);
+	return rte_tel_data_add_dict_string(d, "refused", reason);
+}
+
 /** rte_telemetry's callback for every command that modules added. */
 static int
 answer_added(const char *cmd, const char *params, struct rte_tel_data *d)
@@ -45,9 +74,11 @@ answer_added(const char *cmd, const char *params, struct rte_tel_data *d)
 	int rc = -ENOENT;
 
 	pthread_mutex_lock(&lock);
+	reason[0] = '\0';
 	for (unsigned i = 0; i < nb_commands; i++)
 		if (strcmp(cmd, commands[i].name) == 0)
 			rc = current ? commands[i].fn(current, params, d) : -ENODEV;
+	rc = answer_end(rc, d);
 	pthread_mutex_unlock(&lock);
 	return rc;
 }
@@ -190,6 +221,7 @@ answer(const char *cmd, const char *params, struct rte_tel_data *d)
 	int rc = -ENOENT;
 
 	pthread_mutex_lock(&lock);
+	reason[0] = '\0';
 	if (current == NULL)
 		rc = -ENODEV;
 	else if (strcmp(cmd, "/airpath/info") == 0)
@@ -204,6 +236,7 @@ answer(const char *cmd, const char *params, struct rte_tel_data *d)
 		rc = tell_lcores(d);
 	else if (strcmp(cmd, "/airpath/pools") == 0)
 		rc = tell_pools(d);
+	rc = answer_end(rc, d);
 	pthread_mutex_unlock(&lock);
 	return rc;
 }

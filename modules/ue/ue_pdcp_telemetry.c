@@ -29,7 +29,7 @@ node_of(const struct ap_run *run, const struct ue *ue, const char *node)
 	return ap_plan_find(run->plan, name);
 }
 
-/** Parses `UE,DRB`, and with `keys` `UE,DRB[,KEY[,KEY]]`. @return 0, -EINVAL or -ENOENT. */
+/** Parses `UE,DRB`, and with `keys` `UE,DRB[,KEY[,KEY]]`. @return 0 or -EINVAL. */
 static int
 find(const struct ap_run *run, const char *params, bool keys, struct ue_bearer *b)
 {
@@ -39,14 +39,16 @@ find(const struct ap_run *run, const char *params, bool keys, struct ue_bearer *
 
 	*b = (struct ue_bearer){0};
 	if (params == NULL || sscanf(params, "%39[^,],%u%n", ue, &drb, &end) != 2)
-		return -EINVAL;
+		return ap_telemetry_refuse("name the bearer: UE,DRB");
 	params += end;
 	if (keys && sscanf(params, ",%39[0-9a-fA-F]%n", b->key_enc, &end) == 1)
 		params += end;
 	if (b->key_enc[0] && sscanf(params, ",%39[0-9a-fA-F]%n", b->key_int, &end) == 1)
 		params += end;
 	if (*params != '\0')
-		return -EINVAL;
+		return ap_telemetry_refuse(
+			keys ? "behind UE,DRB come K_UPenc and K_UPint, hexadecimal, or nothing"
+			     : "nothing is expected behind UE,DRB");
 	for (unsigned i = 0; i < run->cfg->ue_count; i++)
 		if (strcmp(run->cfg->ue[i].name, ue) == 0)
 			b->ue = ap_run_role(run, "ue", i);
@@ -55,8 +57,10 @@ find(const struct ap_run *run, const char *params, bool keys, struct ue_bearer *
 			b->cfg = &b->ue->cfg->bearers[i];
 			b->index = i;
 		}
+	if (b->ue == NULL)
+		return ap_telemetry_refuse("there is no ue '%s'", ue);
 	if (b->cfg == NULL)
-		return -ENOENT;
+		return ap_telemetry_refuse("ue %s has no bearer %u", ue, drb);
 	b->pdcp_rx = node_of(run, b->ue, "pdcp_rx");
 	b->rlc_rx = node_of(run, b->ue, "rlc_rx");
 	b->pdcp_tx = node_of(run, b->ue, "pdcp_tx");
@@ -101,17 +105,26 @@ static int
 keys_make(const struct ue_bearer *b, const struct pdcp_security *old, struct pdcp_keys *keys)
 {
 	struct pdcp_security_key *key;
+	struct ap_error err = {0};
 	int rc;
 
 	*keys = (struct pdcp_keys){old->crypto, old->keys};
 	if (old->crypto == NULL)
-		return b->key_enc[0] ? -EINVAL : 0;
+		return b->key_enc[0] ? ap_telemetry_refuse("the bearer has no security: no keys")
+				     : 0;
 	/* A COUNT is never used twice with a key (§5.8). */
 	if (b->key_enc[0] == '\0')
-		return ue_pdcp_mode(b) == PDCP_DRB_UM ? -EINVAL : 0;
-	rc = ue_key_make(b->ue, b->cfg, b->key_enc, b->key_int, &key, NULL);
+		return ue_pdcp_mode(b) == PDCP_DRB_UM
+			       ? ap_telemetry_refuse(
+					 "COUNT of a UM DRB begins at 0 again: new keys "
+					 "are needed")
+			       : 0;
+	rc = ue_key_make(b->ue, b->cfg, b->key_enc, b->key_int, &key, &err);
 	keys->keys = key;
-	return rc;
+	if (rc == -EINVAL && err.text[0] == '\0')
+		return ap_telemetry_refuse("each key that the ue's algorithms need is 32 "
+					   "hexadecimal digits: K_UPenc, then K_UPint");
+	return rc < 0 && err.text[0] != '\0' ? ap_telemetry_refuse("%.100s", err.text) : rc;
 }
 
 /** The keys of one direction that are not in use any more, or never came to be. */

@@ -8,6 +8,7 @@
 #include "modules/upf/upf_tables.h"
 
 #define SLAB_CHUNKS 64 /* taken from DPDK's memory at once */
+#define SLAB_SLOTS (SLAB_CHUNKS * UPF_CHUNK_SESSIONS)
 
 struct upf_tables *
 upf_tables_create(const struct upf_owner_map *map, unsigned worker, int socket)
@@ -53,12 +54,12 @@ add_slab(struct upf_tables *t)
 	if (!slabs)
 		return -ENOMEM;
 	t->slabs = slabs;
-	t->slab = rte_zmalloc_socket("upf_sessions",
-				     SLAB_CHUNKS * UPF_CHUNK_SESSIONS * sizeof(struct upf_session),
+	t->slab = rte_zmalloc_socket("upf_sessions", SLAB_SLOTS * sizeof(struct upf_session),
 				     RTE_CACHE_LINE_SIZE, t->socket);
 	if (!t->slab)
 		return -ENOMEM;
-	t->slabs[t->nb_slabs++] = t->slab;
+	t->slabs[t->nb_slabs] = t->slab;
+	__atomic_store_n(&t->nb_slabs, t->nb_slabs + 1, __ATOMIC_RELAXED);
 	t->slab_left = SLAB_CHUNKS;
 	return 0;
 }
@@ -85,6 +86,12 @@ upf_tables_prepare(struct upf_tables *t, uint32_t handle)
 	if (row >= t->rows)
 		__atomic_store_n(&t->rows, row + 1, __ATOMIC_RELEASE);
 	return 0;
+}
+
+uint64_t
+upf_tables_slots(const struct upf_tables *t)
+{
+	return (uint64_t)__atomic_load_n(&t->nb_slabs, __ATOMIC_RELAXED) * SLAB_SLOTS;
 }
 
 void

@@ -52,6 +52,9 @@ void upf_tables_destroy(struct upf_tables *t);
  */
 int upf_tables_prepare(struct upf_tables *t, uint32_t handle);
 
+/** @return slots there is memory for, used or not; it only rises. Any thread, not exact. */
+uint64_t upf_tables_slots(const struct upf_tables *t);
+
 /** Calls `fn` for every session, no aliases. The worker, or when it has stopped. */
 void upf_tables_each(struct upf_tables *t, void (*fn)(struct upf_session *s, void *arg), void *arg);
 

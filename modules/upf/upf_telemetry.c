@@ -30,7 +30,7 @@
 #define PEERS_MAX 200
 #define RULES_MAX 64 /**< of a session that are told */
 
-/** Splits `WHAT,U` or `WHAT`. @return the upf, or NULL. */
+/** Splits `WHAT,U` or `WHAT`. @return the upf, or NULL after saying why. */
 static struct upf *
 find(const struct ap_run *run, const char *params, char *what, size_t size)
 {
@@ -47,6 +47,7 @@ find(const struct ap_run *run, const char *params, char *what, size_t size)
 	for (unsigned i = 0; i < run->cfg->upf_count; i++)
 		if (name == NULL || name[0] == '\0' || strcmp(run->cfg->upf[i].name, name) == 0)
 			return ap_run_role(run, "upf", i);
+	ap_telemetry_refuse("there is no upf%s%s", name ? " " : "", name ? name : " here");
 	return NULL;
 }
 
@@ -73,10 +74,12 @@ tell_info(struct ap_run *run, const char *params, struct rte_tel_data *d)
 {
 	struct upf *upf = find(run, params, NULL, 0);
 	struct upf_control_stats s;
-	uint64_t handed = 0;
+	uint64_t handed = 0, slots = 0;
 
 	if (upf == NULL)
 		return -ENOENT;
+	for (unsigned k = 0; k < upf->nb_workers; k++)
+		slots += upf_tables_slots(upf->workers[k].tables);
 	upf_control_stats(upf->control, &s);
 	for (unsigned k = 0; k < upf->nb_steers; k++)
 		handed += hand_offs(upf, k);
@@ -88,6 +91,8 @@ tell_info(struct ap_run *run, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_u64(d, "handed_off", handed);
 	rte_tel_data_add_dict_string(d, "agent", s.connected ? "connected" : "away");
 	rte_tel_data_add_dict_u64(d, "sessions", s.sessions);
+	rte_tel_data_add_dict_u64(d, "slots", slots);
+	rte_tel_data_add_dict_u64(d, "slot_bytes", slots * sizeof(struct upf_session));
 	rte_tel_data_add_dict_u64(d, "peers", s.peers);
 	rte_tel_data_add_dict_u64(d, "requests", s.requests);
 	rte_tel_data_add_dict_u64(d, "sets", s.sets);
@@ -346,15 +351,17 @@ tell_session(struct ap_run *run, const char *params, struct rte_tel_data *d)
 	unsigned k;
 	int rc;
 
-	v.handle = upf ? upf_control_handle(upf->control, v.id) : 0;
-	if (v.handle == 0)
+	if (upf == NULL)
 		return -ENOENT;
+	v.handle = upf_control_handle(upf->control, v.id);
+	if (v.handle == 0)
+		return ap_telemetry_refuse("there is no such session");
 	k = upf_owner_of_teid(&upf->owners, v.handle);
 	v.worker = &upf->workers[k];
 	node = upf_plan_node(run->plan, upf->cfg, "control", NULL, 'w', k);
 	rc = ap_worker_run(node->inst->worker, view_take, &v);
 	if (rc < 0 || !v.found)
-		return rc < 0 ? rc : -ENOENT;
+		return rc < 0 ? rc : ap_telemetry_refuse("there is no such session any more");
 	return tell_view(&v, d);
 }
 
@@ -383,8 +390,10 @@ tell_owner(struct ap_run *run, const char *params, struct rte_tel_data *d)
 	uint32_t handle, bucket;
 	int octets;
 
-	if (upf == NULL || what[0] == '\0')
-		return upf ? -EINVAL : -ENOENT;
+	if (upf == NULL)
+		return -ENOENT;
+	if (what[0] == '\0')
+		return ap_telemetry_refuse("of which address or TEID?");
 	octets = ap_config_prefix(what, ip, &bits);
 	if (octets > 0) {
 		handle = handle_of_address(upf, ip, octets);
@@ -393,7 +402,7 @@ tell_owner(struct ap_run *run, const char *params, struct rte_tel_data *d)
 		uint32_t teid = (uint32_t)strtoul(what, &end, 0), foreign;
 
 		if (*end != '\0')
-			return -EINVAL;
+			return ap_telemetry_refuse("'%s' is neither an address nor a TEID", what);
 		foreign = upf_index_foreign(upf->index, teid);
 		handle = foreign ? foreign : teid;
 		bucket = upf_teid_bucket(handle);

@@ -6,6 +6,7 @@ import time
 import pytest
 from harness import deployment as d
 from harness import pdus, program, security, traffic, tshark
+from harness.telemetry import Refused
 
 LCID = 4
 NO_SDAP = {"sdap": False}
@@ -130,9 +131,11 @@ def test_reestablishment_changes_keys(stack):
     packets = [datagram(n, 1000) for n in range(6)]
     ue.send(packets)
     assert sent(ue, 0, 1014) == [protected(0, packets[0], 0, old_enc, old_int)]
-    assert ue.tell("/airpath/pdcp/reestablish", "ue", 1) is None, "COUNT 0 needs another key"
+    with pytest.raises(Refused, match="COUNT of a UM DRB begins at 0 again: new keys"):
+        ue.tell("/airpath/pdcp/reestablish", "ue", 1)
     command = ("/airpath/pdcp/reestablish", "ue", 1, new_enc.hex())
-    assert ue.tell(*command) is None, "an integrity key is lacking"
+    with pytest.raises(Refused, match="32 hexadecimal digits: K_UPenc, then K_UPint"):
+        ue.tell(*command)
     assert ue.tell(*command, new_int.hex())["sent_again"] == 5
     assert sent(ue, 1) == [protected(n, packets[n + 1], 0, new_enc, new_int) for n in range(5)]
     for n, pair in enumerate(((old_enc, old_int), (new_enc, new_int))):
@@ -209,7 +212,17 @@ def test_the_end_of_count_is_announced_once(stack):
 
 
 def test_commands_about_no_bearer_are_refused(ue):
-    for params in ((), ("ue",), ("ue", 2), ("eu", 1), ("ue", "x"), ("ue", 1, "")):
+    for params, why in (
+        ((), "name the bearer"),
+        (("ue",), "name the bearer"),
+        (("ue", 2), "ue ue has no bearer 2"),
+        (("eu", 1), "there is no ue 'eu'"),
+        (("ue", "x"), "name the bearer"),
+        (("ue", 1, ""), "behind UE,DRB"),
+    ):
         for command in ("status", "reestablish", "recover", "state"):
-            assert ue.tell(f"/airpath/pdcp/{command}", *params) is None
+            with pytest.raises(Refused, match=why):
+                ue.tell(f"/airpath/pdcp/{command}", *params)
+    with pytest.raises(Refused, match="has no security"):
+        ue.tell("/airpath/pdcp/reestablish", "ue", 1, "00" * 16)
     ue.stop()

@@ -130,7 +130,8 @@ def test_sessions_come_change_and_go(unit):
     result = agent.delete(5)
     assert result.status == agent.pb.OK
     assert [(r.urr_id, r.triggers) for r in result.reports] == [(1, agent.pb.TERMR)]
-    assert unit.ask("session", 5) is None
+    with pytest.raises(telemetry.Refused, match="no such session"):
+        unit.ask("session", 5)
     assert unit.ask("peers") == []
     assert agent.delete(5).status == agent.pb.UNKNOWN_SESSION
     assert agent.query(5).status == agent.pb.UNKNOWN_SESSION
@@ -145,6 +146,8 @@ def test_owner_is_what_the_schema_says(unit):
         assert owner["worker"] == 0
         assert owner["handle"] == f"{control.handle_of(77):08x}"
     assert "handle" not in unit.ask("owner", "10.45.0.78")
+    with pytest.raises(telemetry.Refused, match="'nobody' is neither an address nor a TEID"):
+        unit.ask("owner", "nobody")
 
 
 def test_failing_rule_leaves_the_old_version(unit):

@@ -6,14 +6,21 @@ import socket
 import time
 
 
+class Refused(Exception):
+    """A command was refused, and why."""
+
+
 def ask(deployment: str, command: str, *params: object):
-    """@return the answer, None when the command refused; OSError when nobody listens."""
+    """@return the answer. @throws Refused, and OSError when nobody listens."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.settimeout(15)
         s.connect(f"/var/run/dpdk/airpath-{deployment}/dpdk_telemetry.v2")
         s.recv(1024)
         s.send(",".join([command, *map(str, params)]).encode())
-        return json.loads(s.recv(65536))[command]
+        answer = json.loads(s.recv(65536))[command]
+    if isinstance(answer, dict) and "refused" in answer:
+        raise Refused(answer["refused"])
+    return answer
 
 
 def role(deployment: str, name: str) -> dict:
