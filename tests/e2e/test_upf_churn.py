@@ -3,10 +3,15 @@
 descriptors, TEIDs and addresses are what they were.
 
 The test lasts some seconds; SOAK_SECONDS says otherwise (`make soak`). Vitals are taken when all
-sessions are deleted. Answers to requests are kept for up to 30 s in the agent (§6.4), and TEIDs
-rest as long: a short run allows for them, a long one, warmed up for longer, does not.
+sessions are deleted. Answers to requests are kept for up to 30 s in the agent (§6.4): a short run
+allows for them, a long one, warmed up for longer, does not.
+
+A freed TEID's slot rests 30 s, and memory of slots stays. So the slots there are follow the most
+TEIDs that were freed in any 30 s, which a busy machine brings about at any time; they may be as
+many as these need, and nothing else of the data plane may grow with them.
 """
 
+import math
 import os
 import socket
 import time
@@ -25,6 +30,8 @@ ROUNDS, WARM_ROUNDS = 8, 3  # of a short run
 STEPS, SESSIONS = 900, 120  # of a round; sessions at a time, about
 KEPT = 1600  # octets of answers kept after a session and the requests for it
 MIB = 1 << 20
+BUCKETS, CHUNK, SLAB = 4096, 4, 256  # slots of a bucket come by the chunk, all by the slab
+REST = 31  # seconds, and some for the agent's clock
 
 
 class Traffic:
@@ -64,14 +71,24 @@ class Traffic:
             self.down += b"down" in message.payload
 
 
+def slots_needed(churn: Churn) -> int:
+    """For TEIDs that rest and those that live, at most. UE addresses come in order, of which 4096
+    fill half the buckets twice: that deep a bucket gets, and by one such turn that ended and one
+    that began; old sessions may be in it, hardly more than two."""
+    depth = 2 * math.ceil(churn.most_resting(REST) / BUCKETS) + 2 + 2
+    return math.ceil(depth / CHUNK) * CHUNK * BUCKETS
+
+
 def flat(middle: Vitals, end: Vitals, *, long: bool) -> list[str]:
     """@return what grew, of each what it may be at most."""
     ended = 0 if long else KEPT * (end.deleted - middle.deleted)
+    slots = end.unit["slots"] - middle.unit["slots"]
+    slot_bytes = end.unit["slot_bytes"] - middle.unit["slot_bytes"]
     bounds = {
-        # sessions' pages and filter sets: a heap's worth of them was made before
-        "heap": middle.heap * 1.002,
-        "heap_pieces": middle.heap_pieces * 1.02,
-        "unit_rss": middle.unit_rss + MIB,
+        # filter sets, profiles: a heap's worth of them was made before
+        "heap": middle.heap * 1.002 + slot_bytes,
+        "heap_pieces": middle.heap_pieces * 1.02 + slots / SLAB,
+        "unit_rss": middle.unit_rss + MIB + slot_bytes + (2 * MIB if slots else 0),  # by pages
         "unit_fds": middle.unit_fds + 3,  # telemetry's own come and go
         "agent_fds": middle.agent_fds + 3,
         "goroutines": middle.goroutines + 3,
@@ -117,6 +134,8 @@ def test_churn_leaves_nothing(make_upf, capsys):
         if SECONDS:
             print(f"\n{dict(churn.counts)}\nfirst {first}\nmiddle {middle}\nend {end}")
     grew = flat(middle, end, long=long)
+    if end.unit["slots"] > slots_needed(churn):
+        grew.append(f"slots: {end.unit['slots']} of sessions, {slots_needed(churn)} do")
     assert not grew, "\n".join(grew)
     counts = churn.counts
     assert counts["established"] == counts["deleted"] == end.unit["deletes"]

@@ -146,6 +146,8 @@ class Churn:
         self.alive: list[Alive] = []
         self._by_cp: dict[int, Alive] = {}
         self.counts: collections.Counter = collections.Counter()
+        self.most = 0  # sessions at a time, with those asked for
+        self.freed: list[float] = []  # when TEIDs were, in order
         self._node = bytes(ies.node_id(address))
         self._stamp = bytes(p.IE_RecoveryTimeStamp(timestamp=int(time.time()) + 2208988800))
         self._f_seid = bytes(ies.address(address, p.IE_FSEID, seid=_SEID))
@@ -189,11 +191,13 @@ class Churn:
 
         def then(cause: int, answer: bytes) -> None:
             if bad:
+                self.freed += [time.monotonic()] * 2  # as many as the bad ones ask for, at most
                 return self._refused(cause, answer)
             self._accepted(cause, answer)
             one = _read(answer, cp_seid, flow)
             self.alive.append(one)
             self._by_cp[cp_seid] = one
+            self.most = max(self.most, len(self.alive) + len(self._flights))
             self.counts["established"] += 1
 
         self._send(pfcp.ESTABLISHMENT, body, then, seid=0)
@@ -225,6 +229,7 @@ class Churn:
         def then(cause: int, answer: bytes) -> None:
             self._accepted(cause, answer)
             del self._by_cp[one.cp_seid]
+            self.freed.append(time.monotonic())
             self.counts["deleted"] += 1
 
         self._send(pfcp.DELETION, b"", then, seid=one.seid)
@@ -244,6 +249,15 @@ class Churn:
         seq = self._rng.choice(list(self._answers)[-64:])
         self._socket.sendto(self._asked[seq], self._upf)
         self.counts["again"] += 1
+
+    def most_resting(self, seconds: float) -> int:
+        """TEIDs at most that were freed within any so many seconds."""
+        most = first = 0
+        for last, when in enumerate(self.freed):
+            while self.freed[first] < when - seconds:
+                first += 1
+            most = max(most, last + 1 - first)
+        return most
 
     # --- life ---
 
