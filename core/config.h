@@ -319,7 +319,7 @@ struct ap_cfg_upf {
 	uint32_t burst_bytes;    /**< least burst of an MBR without one, default 16384; 20 ms of the
 				    rate where that is more */
 	uint32_t buffer_packets; /**< buffered for UEs that are paged, by all workers together,
-				    default 16384 */
+				    and as many for neighbours; default 8192 */
 	uint32_t buffer_session_packets; /**< ... for one session without a BAR's count, default 64
 					  */
 	uint32_t reassembly_packets;     /**< fragmented ones at once, each worker, default 1024 */

@@ -108,7 +108,7 @@ config_upf_finish(const struct ap_config *cfg, struct ap_cfg_upf *upf, struct ap
 {
 	DEFAULT(upf->workers, 1);
 	DEFAULT(upf->sessions, 1U << 20);
-	DEFAULT(upf->buffer_packets, 16384);
+	DEFAULT(upf->buffer_packets, 8192);
 	DEFAULT(upf->buffer_session_packets, 64);
 	DEFAULT(upf->reassembly_packets, 1024);
 	DEFAULT(upf->reassembly_ms, 1000);

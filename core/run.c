@@ -64,6 +64,25 @@ port_room(const struct ap_config *cfg, const struct ap_cfg_port *port)
 	return room;
 }
 
+/** mbufs for what a port receives: with those that a upf may keep, which are to starve no port. */
+static uint32_t
+port_mbufs(const struct ap_config *cfg, const struct ap_cfg_port *port)
+{
+	uint32_t mbufs = RX_MBUFS;
+
+	for (unsigned i = 0; i < cfg->upf_count; i++) {
+		const struct ap_cfg_upf *upf = &cfg->upf[i];
+		unsigned k = 0;
+
+		while (k < upf->interfaces_count &&
+		       strcmp(upf->interfaces[k].port, port->name) != 0)
+			k++;
+		if (k < upf->interfaces_count) /* for UEs, and for neighbours */
+			mbufs += 2 * upf->buffer_packets;
+	}
+	return mbufs;
+}
+
 static void
 pool_kept(struct ap_run *run, const struct rte_mempool *mp)
 {
@@ -89,8 +108,8 @@ ports_open(struct ap_run *run, struct ap_error *err)
 		if (pc.hdr_pool == NULL)
 			return -EINVAL;
 		if (conf->preset != AP_PRESET_RING) {
-			pc.rx_pool = ap_run_pool(run, conf->pool ? conf->pool : name, RX_MBUFS,
-						 port_room(cfg, conf), err);
+			pc.rx_pool = ap_run_pool(run, conf->pool ? conf->pool : name,
+						 port_mbufs(cfg, conf), port_room(cfg, conf), err);
 			if (pc.rx_pool == NULL)
 				return -EINVAL;
 		}

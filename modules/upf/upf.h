@@ -113,6 +113,13 @@ upf_worker_of(const struct ap_node *n)
 	return &upf->workers[n->index];
 }
 
+/** @return packets a worker's buffer may keep, and so many again may wait for neighbours. */
+static inline uint32_t
+upf_kept_packets(const struct upf *upf)
+{
+	return RTE_MAX(upf->cfg->buffer_packets / upf->nb_workers, 1U);
+}
+
 /** @return index in upf->ports of upf_in's port. */
 static inline unsigned
 upf_in_port(const struct ap_node *n)

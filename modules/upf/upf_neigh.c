@@ -6,7 +6,6 @@
 #include "modules/upf/upf_neigh.h"
 
 #define MAC_MASK 0xFFFFFFFFFFFFULL
-#define PINNED (1ULL << 16)
 #define CLAIM_TRIES 8
 
 static uint64_t
@@ -50,7 +49,7 @@ is_of(const struct upf_neigh *e, const uint64_t a[2], uint64_t k)
 	if (upf_neigh_state(word) <= UPF_NEIGH_CLAIMED)
 		return false;
 	same = atomic_load(&e->key[0]) == a[0] && atomic_load(&e->key[1]) == a[1] &&
-	       (atomic_load(&e->key[2]) & ~PINNED) == k;
+	       (atomic_load(&e->key[2]) & ~UPF_NEIGH_PINNED) == k;
 	return same && upf_neigh_generation(atomic_load(&e->word)) == upf_neigh_generation(word);
 }
 
@@ -114,9 +113,9 @@ may_go(const struct upf_neigh *e, uint64_t word, uint64_t now_ns)
 	case UPF_NEIGH_STATIC:
 		return false;
 	case UPF_NEIGH_FAILED:
-		return !(atomic_load(&e->key[2]) & PINNED);
+		return !upf_neigh_pinned(e);
 	default:
-		return !(atomic_load(&e->key[2]) & PINNED) &&
+		return !upf_neigh_pinned(e) &&
 		       atomic_load(&e->probe_ns) + UPF_NEIGH_IDLE_NS < now_ns;
 	}
 }
@@ -140,7 +139,7 @@ claim(struct upf_neighs *t, const struct upf_neigh_key *key, bool pinned, uint64
 			continue;
 		atomic_store(&e->key[0], a[0]);
 		atomic_store(&e->key[1], a[1]);
-		atomic_store(&e->key[2], key_word(key) | (pinned ? PINNED : 0));
+		atomic_store(&e->key[2], key_word(key) | (pinned ? UPF_NEIGH_PINNED : 0));
 		atomic_store(&e->tries, 0);
 		atomic_store(&e->probe_ns, 0);
 		atomic_store(&e->word, word_of(0, UPF_NEIGH_INCOMPLETE, generation));
@@ -157,7 +156,7 @@ upf_neigh_get(struct upf_neighs *t, const struct upf_neigh_key *key, bool pinned
 
 		if (index >= 0) {
 			if (pinned)
-				atomic_fetch_or(&t->entry[index].key[2], PINNED);
+				atomic_fetch_or(&t->entry[index].key[2], UPF_NEIGH_PINNED);
 			/* It may have been given away in between: then look again. */
 			if (!pinned || upf_neigh_find(t, key) == index)
 				return index;

@@ -26,6 +26,7 @@
 #define UPF_NEIGH_TRIES 3                /**< MAX_UNICAST_SOLICIT, MAX_MULTICAST_SOLICIT */
 #define UPF_NEIGH_IDLE_NS 60000000000ULL /**< beyond its probe time, an entry may be given away */
 #define UPF_NEIGH_WAYS 8
+#define UPF_NEIGH_PINNED (1ULL << 16) /**< in the third word of the key */
 
 enum upf_neigh_state {
 	UPF_NEIGH_FREE,
@@ -115,6 +116,13 @@ upf_neigh_usable(uint64_t word)
 {
 	return upf_neigh_state(word) == UPF_NEIGH_REACHABLE ||
 	       upf_neigh_state(word) == UPF_NEIGH_STATIC;
+}
+
+/** @return whether it is a configured next hop: its entry is never given away. */
+static inline bool
+upf_neigh_pinned(const struct upf_neigh *e)
+{
+	return atomic_load(&e->key[2]) & UPF_NEIGH_PINNED;
 }
 
 static inline void

@@ -17,13 +17,20 @@ const char *const upf_out_drops[UPF_OUT_DROPS] = {
 	[UPF_OUT_DROP_NEIGH] = "neighbour",
 };
 
-void
-upf_out_init(struct upf_out *o, struct upf_net *net)
+int
+upf_out_init(struct upf_out *o, struct upf_net *net, uint32_t packets)
 {
 	memset(o, 0, sizeof(*o));
 	o->net = net;
 	o->id = (uint32_t)((uintptr_t)o >> 6);
 	upf_limit_init(&o->icmp, net->cfg.icmp_per_s);
+	return upf_waits_init(&o->waits, packets, net->neighs.mask + 1);
+}
+
+void
+upf_out_fini(struct upf_out *o)
+{
+	upf_waits_fini(&o->waits);
 }
 
 static void
@@ -76,25 +83,44 @@ ask(struct upf_out *o, const struct upf_link *link, const struct upf_neigh *e,
 	o->emit(o->arg, link->port, m);
 }
 
-static struct upf_out_wait *
-wait_for(struct upf_out *o, const struct upf_link *link, uint32_t neighbour, uint64_t now_ns)
+/** @return whether nothing is to be waited for any more. */
+static bool
+is_over(const struct upf_wait *q, uint64_t word, uint64_t now_ns)
 {
-	const uint64_t word = atomic_load(&o->net->neighs.entry[neighbour].word);
-	struct upf_out_wait *w;
+	return upf_neigh_generation(word) != q->generation ||
+	       upf_neigh_state(word) != UPF_NEIGH_INCOMPLETE || now_ns >= q->give_up_ns;
+}
 
-	for (uint32_t i = 0; i < o->nb_waits; i++)
-		if (o->waits[i].neighbour == neighbour &&
-		    o->waits[i].generation == upf_neigh_generation(word))
-			return &o->waits[i];
-	if (o->nb_waits == UPF_OUT_WAITS)
-		return NULL;
-	w = &o->waits[o->nb_waits++];
-	w->neighbour = neighbour;
-	w->generation = upf_neigh_generation(word);
-	w->interface = link->index;
-	w->nb = 0;
-	w->give_up_ns = now_ns + GIVE_UP_NS;
-	return w;
+/** Ends a wait: its packets leave in their order, or their senders are told. */
+static void
+settle(struct upf_out *o, struct upf_wait *q, uint64_t word, uint64_t now_ns)
+{
+	/* Out of the list first: errors about its packets may wait themselves. */
+	struct upf_wait w = upf_waits_end(&o->waits, q);
+	const bool known = upf_neigh_generation(word) == w.generation && upf_neigh_usable(word);
+	struct rte_mbuf *m;
+
+	while ((m = upf_waits_take(&o->waits, &w)) != NULL) {
+		if (known)
+			send_to(o, &o->net->links[w.interface], word, m);
+		else
+			upf_out_complain(o, m, UPF_OUT_DROP_NEIGH, UPF_ICMP_HOST, 0, now_ns);
+	}
+}
+
+static struct upf_wait *
+wait_for(struct upf_out *o, const struct upf_link *link, uint32_t neighbour, uint64_t word,
+	 uint64_t now_ns)
+{
+	const bool next_hop = upf_neigh_pinned(&o->net->neighs.entry[neighbour]);
+	struct upf_wait *q = upf_waits_find(&o->waits, neighbour);
+
+	if (q == NULL && (q = upf_waits_begin(&o->waits, neighbour, next_hop)) != NULL) {
+		q->generation = upf_neigh_generation(word);
+		q->interface = link->index;
+		q->give_up_ns = now_ns + GIVE_UP_NS;
+	}
+	return q;
 }
 
 void
@@ -102,12 +128,14 @@ upf_out_send(struct upf_out *o, const struct upf_link *link, uint32_t neighbour,
 	     uint64_t now_ns)
 {
 	struct upf_neigh *e = &o->net->neighs.entry[neighbour];
+	struct upf_wait *q = upf_waits_find(&o->waits, neighbour);
 	uint64_t word;
-	struct upf_out_wait *w;
 
 	if (atomic_load(&e->probe_ns) <= now_ns)
 		ask(o, link, e, upf_neigh_probe(e, now_ns));
 	word = atomic_load(&e->word);
+	if (q != NULL && is_over(q, word, now_ns))
+		settle(o, q, word, now_ns);
 	if (upf_neigh_usable(word)) {
 		send_to(o, link, word, m);
 		return;
@@ -116,70 +144,29 @@ upf_out_send(struct upf_out *o, const struct upf_link *link, uint32_t neighbour,
 		upf_out_complain(o, m, UPF_OUT_DROP_NEIGH, UPF_ICMP_HOST, 0, now_ns);
 		return;
 	}
-	w = wait_for(o, link, neighbour, now_ns);
-	if (w == NULL || w->nb == UPF_OUT_WAIT_PACKETS) {
+	q = wait_for(o, link, neighbour, word, now_ns);
+	if (q == NULL || !upf_waits_put(&o->waits, q, m))
 		drop(o, UPF_OUT_DROP_NEIGH_FULL, m);
-		return;
-	}
-	w->pkts[w->nb++] = m;
-	o->held++;
-}
-
-/** @return whether the wait is over; asks again when it is time. */
-static bool
-is_over(struct upf_out *o, const struct upf_out_wait *w, uint64_t now_ns)
-{
-	struct upf_neigh *e = &o->net->neighs.entry[w->neighbour];
-	uint64_t word = atomic_load(&e->word);
-
-	if (upf_neigh_generation(word) == w->generation && !upf_neigh_usable(word) &&
-	    atomic_load(&e->probe_ns) <= now_ns) {
-		ask(o, &o->net->links[w->interface], e, upf_neigh_probe(e, now_ns));
-		word = atomic_load(&e->word);
-	}
-	return upf_neigh_generation(word) != w->generation ||
-	       upf_neigh_state(word) != UPF_NEIGH_INCOMPLETE || now_ns >= w->give_up_ns;
-}
-
-static void
-settle(struct upf_out *o, const struct upf_out_wait *w, uint64_t now_ns)
-{
-	const uint64_t word = atomic_load(&o->net->neighs.entry[w->neighbour].word);
-	const bool known = upf_neigh_generation(word) == w->generation && upf_neigh_usable(word);
-
-	o->held -= w->nb;
-	for (unsigned i = 0; i < w->nb; i++) {
-		if (known)
-			send_to(o, &o->net->links[w->interface], word, w->pkts[i]);
-		else
-			upf_out_complain(o, w->pkts[i], UPF_OUT_DROP_NEIGH, UPF_ICMP_HOST, 0,
-					 now_ns);
-	}
 }
 
 void
 upf_out_poll(struct upf_out *o, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < o->nb_waits;) {
-		struct upf_out_wait w;
+	for (uint32_t i = 0; i < o->waits.nb;) {
+		struct upf_wait *q = &o->waits.queues[i];
+		struct upf_neigh *e = &o->net->neighs.entry[q->neighbour];
+		uint64_t word = atomic_load(&e->word);
 
-		if (!is_over(o, &o->waits[i], now_ns)) {
-			i++;
-			continue;
+		if (upf_neigh_generation(word) == q->generation && !upf_neigh_usable(word) &&
+		    atomic_load(&e->probe_ns) <= now_ns) {
+			ask(o, &o->net->links[q->interface], e, upf_neigh_probe(e, now_ns));
+			word = atomic_load(&e->word);
 		}
-		/* Out of the list first: errors about its packets may wait themselves. */
-		w = o->waits[i];
-		o->waits[i] = o->waits[--o->nb_waits];
-		settle(o, &w, now_ns);
+		if (is_over(q, word, now_ns))
+			settle(o, q, word, now_ns);
+		else
+			i++;
 	}
-}
-
-void
-upf_out_fini(struct upf_out *o)
-{
-	for (uint32_t i = 0; i < o->nb_waits; i++)
-		rte_pktmbuf_free_bulk(o->waits[i].pkts, o->waits[i].nb);
-	o->nb_waits = o->held = 0;
 }
 
 /* --- packets ---------------------------------------------------------------------------------- */

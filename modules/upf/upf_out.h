@@ -15,9 +15,8 @@
 #include "modules/upf/upf_meta.h"
 #include "modules/upf/upf_net.h"
 #include "modules/upf/upf_packet.h"
+#include "modules/upf/upf_wait.h"
 
-#define UPF_OUT_WAITS 64                /**< neighbours waited for at once */
-#define UPF_OUT_WAIT_PACKETS 16         /**< of each */
 #define UPF_OUT_STEER UPF_NET_PORTS_MAX /**< where ICMP errors to UEs go: struct upf_arrival */
 
 enum upf_out_drop {
@@ -34,16 +33,6 @@ enum upf_out_drop {
 };
 extern const char *const upf_out_drops[UPF_OUT_DROPS];
 
-/** Packets that wait for one neighbour. */
-struct upf_out_wait {
-	uint32_t neighbour;
-	uint16_t generation; /**< of the neighbour's entry */
-	uint8_t interface;
-	uint8_t nb;
-	uint64_t give_up_ns;
-	struct rte_mbuf *pkts[UPF_OUT_WAIT_PACKETS];
-};
-
 struct upf_out {
 	struct upf_net *net;
 	/** A frame for a port, or an arrival for UPF_OUT_STEER. */
@@ -52,26 +41,31 @@ struct upf_out {
 	uint64_t *drops; /**< of enum upf_out_drop */
 	uint64_t *made;
 	uint64_t *used;
-	uint32_t held;
-	uint32_t nb_waits;
 	uint32_t id; /**< of fragments of ours */
 	struct upf_limit icmp;
-	struct upf_out_wait waits[UPF_OUT_WAITS];
+	struct upf_waits waits; /**< for neighbours; waits.held packets are ours */
 };
 
-/** The node's counters and emit are the caller's to set. */
-void upf_out_init(struct upf_out *o, struct upf_net *net);
+/**
+ * The node's counters and emit are the caller's to set.
+ * @param packets that may wait for neighbours, 1..
+ * @return 0 or -ENOMEM
+ */
+int upf_out_init(struct upf_out *o, struct upf_net *net, uint32_t packets);
 /** Frees what waits. */
 void upf_out_fini(struct upf_out *o);
 
 /** Any packet. */
 void upf_out_any(struct upf_out *o, struct rte_mbuf *m, uint64_t now_ns);
 
-/** Looks after what waits. To be called every UPF_OUT_POLL_NS while upf_out.nb_waits > 0. */
+/** Looks after what waits. To be called every UPF_OUT_POLL_NS while upf_out.waits.nb > 0. */
 void upf_out_poll(struct upf_out *o, uint64_t now_ns);
 #define UPF_OUT_POLL_NS 2000000ULL
 
-/** To the neighbour, or held until it is known. A packet of the right size, TTL done. */
+/**
+ * To the neighbour, or held until it is known; behind all that waits for it. A packet of the right
+ * size, TTL done.
+ */
 void upf_out_send(struct upf_out *o, const struct upf_link *link, uint32_t neighbour,
 		  struct rte_mbuf *m, uint64_t now_ns);
 
@@ -155,7 +149,8 @@ upf_out_fast(const struct upf_out *o, struct rte_mbuf *m, uint64_t now_ns)
 							memory_order_relaxed)];
 		neighbour = net->peers[l.peer].neighbour;
 	}
-	if (unlikely(neighbour == UPF_NO_NEIGHBOUR || m->pkt_len > link->mtu))
+	if (unlikely(neighbour == UPF_NO_NEIGHBOUR || m->pkt_len > link->mtu ||
+		     upf_waits_find(&o->waits, neighbour) != NULL))
 		return -1;
 	e = &net->neighs.entry[neighbour];
 	word = atomic_load_explicit(&e->word, memory_order_relaxed);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** upf_out: routes, makes frames and spreads them over the ports. See upf_out.h. */
+#include <errno.h>
+
 #include "core/node.h"
 #include "modules/upf/upf.h"
 #include "modules/upf/upf_out.h"
@@ -43,6 +45,17 @@ spread(struct ap_node *n, struct rte_mbuf **pkts, const uint8_t *port, uint16_t 
 	}
 }
 
+/** The first `nb` packets of a chunk, whose frames are ready. */
+static inline void
+flush(struct ap_node *n, struct rte_graph *graph, struct rte_node *node, void **objs,
+      const uint8_t *port, uint16_t nb, uint8_t differ)
+{
+	if (differ)
+		spread(n, (struct rte_mbuf **)objs, port, nb);
+	else if (nb > 0)
+		ap_next_all(n, graph, node, port[0], objs, nb);
+}
+
 static uint16_t
 process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
 {
@@ -53,8 +66,6 @@ process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb
 	uint8_t port[CHUNK];
 
 	n->in += nb;
-	if (unlikely(o->nb_waits > 0))
-		upf_out_poll(o, now);
 	for (uint16_t at = 0, step; at < nb; at = (uint16_t)(at + step)) {
 		uint16_t kept = 0;
 		uint8_t differ = 0;
@@ -68,6 +79,9 @@ process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb
 				rte_prefetch0(rte_pktmbuf_mtod(pkts[at + i + AHEAD], void *));
 			to = upf_out_fast(o, m, now);
 			if (unlikely(to < 0)) {
+				/* Those before it leave before it. */
+				flush(n, graph, node, objs + at, port, kept, differ);
+				kept = differ = 0;
 				upf_out_any(o, m, now);
 				continue;
 			}
@@ -75,12 +89,9 @@ process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb
 			differ |= (uint8_t)(to ^ port[0]);
 			pkts[at + kept++] = m;
 		}
-		if (differ)
-			spread(n, pkts + at, port, kept);
-		else if (kept > 0)
-			ap_next_all(n, graph, node, port[0], objs + at, kept);
+		flush(n, graph, node, objs + at, port, kept, differ);
 	}
-	if (unlikely(o->nb_waits > 0))
+	if (unlikely(o->waits.nb > 0))
 		ap_node_arm(n, now + UPF_OUT_POLL_NS);
 	return nb;
 }
@@ -91,14 +102,14 @@ expire(struct ap_node *n, uint64_t now_ns)
 	struct upf_out *o = n->priv;
 
 	upf_out_poll(o, now_ns);
-	if (o->nb_waits > 0)
+	if (o->waits.nb > 0)
 		ap_node_arm(n, now_ns + UPF_OUT_POLL_NS);
 }
 
 static uint64_t
 held(const struct ap_node *n)
 {
-	return ((const struct upf_out *)n->priv)->held;
+	return ((const struct upf_out *)n->priv)->waits.held;
 }
 
 static int
@@ -107,7 +118,8 @@ init(struct ap_node *n)
 	struct upf *upf = n->role;
 	struct upf_out *o = n->priv;
 
-	upf_out_init(o, upf->net);
+	if (upf_out_init(o, upf->net, upf_kept_packets(upf)) < 0)
+		return -ENOMEM;
 	o->emit = emit;
 	o->arg = n;
 	o->drops = n->drops;
@@ -119,8 +131,7 @@ init(struct ap_node *n)
 static void
 fini(struct ap_node *n)
 {
-	if (((struct upf_out *)n->priv)->net)
-		upf_out_fini(n->priv);
+	upf_out_fini(n->priv);
 }
 
 static const struct ap_node_type upf_out = {

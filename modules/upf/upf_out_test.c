@@ -14,6 +14,7 @@
 #define S 1000000000ULL
 #define MS 1000000ULL
 #define CAUGHT 256
+#define WAITING 200 /* packets, of all neighbours */
 #define PEER4 5
 #define PEER6 6
 
@@ -53,7 +54,7 @@ static void
 clear(void)
 {
 	emitted += nb;
-	assert_int_equal(in + made, emitted + used + sum_drops() + o.held);
+	assert_int_equal(in + made, emitted + used + sum_drops() + o.waits.held);
 	rte_pktmbuf_free_bulk(caught, nb);
 	nb = 0;
 }
@@ -68,7 +69,8 @@ make(enum upf_mtu_mode mode)
 		return -1;
 	net->cfg.pool = pool;
 	net->cfg.indirect = indirect;
-	upf_out_init(&o, net);
+	if (upf_out_init(&o, net, WAITING) < 0)
+		return -1;
 	o.emit = emit;
 	o.drops = drops;
 	o.made = &made;
@@ -226,14 +228,14 @@ a_neighbour_is_asked_for_while_packets_wait(void **state)
 	const struct upf_leave l = {.interface = N6};
 
 	(void)state;
-	for (unsigned i = 0; i < 20; i++)
+	for (unsigned i = 0; i < UPF_WAIT_ON_LINK + 4; i++)
 		send(packet(false, ue_4, near, i, l), S);
 	assert_int_equal(nb, 1);
 	assert_memory_equal(frame(0), "\xff\xff\xff\xff\xff\xff", 6);
 	assert_memory_equal(frame(0) + 12, "\x08\x06\x00\x01\x08\x00\x06\x04\x00\x01", 10);
 	assert_memory_equal(frame(0) + 28, n6_4, 4);
 	assert_memory_equal(frame(0) + 38, near, 4);
-	assert_int_equal(o.held, UPF_OUT_WAIT_PACKETS);
+	assert_int_equal(o.waits.held, UPF_WAIT_ON_LINK);
 	assert_int_equal(drops[UPF_OUT_DROP_NEIGH_FULL], 4);
 	clear();
 	/* Once a second, whoever asks. */
@@ -244,13 +246,67 @@ a_neighbour_is_asked_for_while_packets_wait(void **state)
 	clear();
 	know(N6, false, near, mac, 2 * S);
 	upf_out_poll(&o, 2 * S + MS);
-	assert_int_equal(nb, UPF_OUT_WAIT_PACKETS);
+	assert_int_equal(nb, UPF_WAIT_ON_LINK);
 	for (unsigned i = 0; i < nb; i++) {
 		assert_memory_equal(frame(i), mac, 6);
 		assert_int_equal(caught[i]->pkt_len, 14 + 28 + i);
 		assert_int_equal(frame(i)[14 + 8], 63);
 	}
-	assert_int_equal(o.nb_waits, 0);
+	assert_int_equal(o.waits.nb, 0);
+	assert_int_equal(o.waits.held, 0);
+}
+
+/* A configured next hop may have all slots, and what comes when it is known goes behind. */
+static void
+packets_to_a_next_hop_wait_in_order(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < WAITING + 3; i++)
+		send(tunnelled(false, false, i, false, N6), S);
+	assert_int_equal(o.waits.held, WAITING);
+	assert_int_equal(drops[UPF_OUT_DROP_NEIGH_FULL], 3);
+	send(tunnelled(true, false, 0, false, N6), S); /* nor is there room for another's */
+	assert_int_equal(drops[UPF_OUT_DROP_NEIGH_FULL], 4);
+	clear();
+	know(N3, false, gnb_4, net_peer_mac, S + MS);
+	for (unsigned i = 0; i < 3; i++)
+		send(tunnelled(false, false, WAITING + i, false, N6), S + MS);
+	assert_int_equal(nb, WAITING + 3);
+	for (unsigned i = 0; i < nb; i++) {
+		assert_memory_equal(frame(i), net_peer_mac, 6);
+		assert_int_equal(caught[i]->pkt_len, 14 + 28 + 16 + 28 + i);
+	}
+	assert_int_equal(o.waits.nb, 0);
+}
+
+/* Whoever sends to addresses nobody has takes no room from tunnels. */
+static void
+half_of_the_room_is_for_next_hops(void **state)
+{
+	const struct upf_leave l = {.interface = N6};
+	uint8_t near[4] = {10, 0, 0, 20};
+
+	(void)state;
+	for (; near[3] < 22; near[3]++)
+		for (unsigned i = 0; i < UPF_WAIT_ON_LINK; i++)
+			send(packet(false, ue_4, near, i, l), S);
+	assert_int_equal(o.waits.held, WAITING / 2);
+	assert_int_equal(o.waits.nb, 2);
+	clear();
+	for (unsigned i = 0; i < WAITING / 2 + 1; i++)
+		send(tunnelled(false, false, i, false, N6), S);
+	assert_int_equal(o.waits.held, WAITING);
+	know(N3, false, gnb_4, net_peer_mac, S + MS);
+	clear();
+	upf_out_poll(&o, S + MS);
+	assert_int_equal(nb, WAITING / 2);
+	assert_int_equal(o.waits.nb, 2);
+	clear();
+	/* Neighbours one waits for at once, likewise: half of 64. */
+	for (near[3] = 20; near[3] < 100; near[3]++)
+		send(packet(false, ue_4, near, 0, l), S + MS);
+	assert_true(o.waits.nb <= o.waits.nb_max / 2);
+	assert_int_equal(o.waits.held, WAITING / 2);
 }
 
 static void
@@ -264,7 +320,7 @@ a_silent_neighbour_costs_its_packets(void **state)
 	for (unsigned i = 1; i <= 3; i++)
 		upf_out_poll(&o, (1 + i) * S);
 	assert_int_equal(drops[UPF_OUT_DROP_NEIGH], 1);
-	assert_int_equal(o.held, 0);
+	assert_int_equal(o.waits.held, 0);
 	/* Three requests; then the UE is told: host unreachable. */
 	assert_int_equal(nb, 4);
 	assert_int_equal(caught_port[3], UPF_OUT_STEER);
@@ -502,6 +558,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(tunnels_and_vlans, up, down),
 		cmocka_unit_test_setup_teardown(a_neighbour_is_asked_for_while_packets_wait, up,
 						down),
+		cmocka_unit_test_setup_teardown(packets_to_a_next_hop_wait_in_order, up, down),
+		cmocka_unit_test_setup_teardown(half_of_the_room_is_for_next_hops, up, down),
 		cmocka_unit_test_setup_teardown(a_silent_neighbour_costs_its_packets, up, down),
 		cmocka_unit_test_setup_teardown(a_known_neighbour_is_probed_in_use, up, down),
 		cmocka_unit_test_setup_teardown(a_ttl_that_ends_here, up, down),

@@ -4,6 +4,7 @@ TS 29.281 §7.3."""
 
 import os
 import socket
+import time
 
 import pytest
 from harness import gtpu, netns, pfcp
@@ -66,6 +67,37 @@ def test_paging(gnb, smf, internet):
     send(internet, session, [25])
     smf.wait_report(p.IE_DownlinkDataReport)
     session.delete()
+
+
+def test_paging_toward_a_gnb_nobody_has_sent_to(make_upf):
+    """§5.2.4: what waited goes first, in order, all of it, and then what comes meanwhile: also
+    where the gNB's link address is not known yet, and ARP is answered late."""
+    upf = make_upf()
+    gnb, smf = upf.gnb(), upf.smf()
+    smf.associate()
+    with netns.inside(upf.dn):
+        internet = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    session = pdu_session(smf, ies.bar(1, packets=60), down=("BUFF", "NOCP"), bar=1, gnb=None)
+    send(internet, session, range(60))
+    smf.wait_report(p.IE_DownlinkDataReport)
+    upf.net.run(upf.gnb_ns, ["ip", "link", "set", "n3", "arp", "off"])
+    passed = counter(upf, "upf.out_w0", "in")
+    session.modify(ies.far(2, "FORW", to=ies.ACCESS, out=(7, GNB), update=True))
+    send(internet, session, range(60, 80))
+    until = time.monotonic() + 10
+    while counter(upf, "upf.out_w0", "in") < passed + 80 and time.monotonic() < until:
+        time.sleep(0.01)
+    assert gnb.inbox.empty()
+    upf.net.run(upf.gnb_ns, ["ip", "link", "set", "n3", "arp", "on"])
+    send(internet, session, range(80, 100))
+    assert numbers(gnb, 100, 7) == list(range(100))
+    session.delete()
+    internet.close()
+    assert {name: n for name, n in upf.drops().items() if n and "_in_" not in name} == {}
+
+
+def counter(upf, node: str, what: str) -> int:
+    return upf.tell("/airpath/node", node)[what]
 
 
 def test_buffering_is_bounded_and_can_be_dropped(upf, gnb, smf, internet):

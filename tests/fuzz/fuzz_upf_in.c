@@ -173,7 +173,7 @@ balance(void)
 	lost = 0;
 	for (unsigned i = 0; i < UPF_OUT_DROPS; i++)
 		lost += out_drops[i];
-	check(out_in + out_made == out_out + out_used + lost + o.held);
+	check(out_in + out_made == out_out + out_used + lost + o.waits.held);
 }
 
 static void
@@ -185,7 +185,7 @@ up(void)
 	net->cfg.indirect = indirect;
 	atomic_store(&net->live.refilled, true);
 	check(upf_local_init(&l, net) == 0);
-	upf_out_init(&o, net);
+	check(upf_out_init(&o, net, 64) == 0);
 	l.drops = local_drops;
 	l.made = &local_made;
 	l.used = &local_used;

@@ -24,13 +24,12 @@ struct test_node {
 	struct rte_node *edges[AP_EDGES_MAX];
 };
 
-static struct test_node *test_node_of_timer;
-
 static inline void
 test_node_fire(struct ap_timer *timer, uint64_t now_ns)
 {
-	(void)timer;
-	test_node_of_timer->n.type->expire(&test_node_of_timer->n, now_ns);
+	struct ap_node *n = RTE_PTR_SUB(timer, offsetof(struct ap_node, timer));
+
+	n->type->expire(n, now_ns);
 }
 
 static inline struct rte_node *
@@ -46,7 +45,7 @@ test_node_graph_node(void)
 	return r;
 }
 
-/** An instance of `type` in `role`; only one at a time may use its timer. */
+/** An instance of `type` in `role`. */
 static inline struct test_node *
 test_node_make(const char *type, void *role)
 {
@@ -71,7 +70,6 @@ test_node_make(const char *type, void *role)
 	t->rte->nb_edges = t->n.type->nb_edges;
 	for (unsigned i = 0; i < t->n.type->nb_edges; i++)
 		t->rte->nodes[i] = t->edges[i] = test_node_graph_node();
-	test_node_of_timer = t;
 	return t;
 }
 
