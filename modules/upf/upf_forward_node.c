@@ -47,7 +47,17 @@ struct visit {
 	struct upf_worker *w;
 	const struct upf_peer *peers;
 	uint64_t now_ns;
+	uint8_t why; /**< the last packet could not be sent */
 };
+
+/** A packet that is not sent, for `v->why`: what was counted for it is taken off again. */
+static void
+lose(struct visit *v, struct rte_mbuf *m, struct upf_session *s, uint16_t l)
+{
+	if ((s->lanes[l].flags & UPF_CHARGE_MASK) == UPF_CHARGE_THESE && !upf_uncharged(m))
+		upf_urr_uncount(upf_accounts_of(s), l, m->pkt_len);
+	ap_drop(v->n, v->why, m);
+}
 
 /** @return UPF_TAG fields of a lane's packet. */
 static inline struct upf_tag
@@ -73,7 +83,7 @@ leave(struct rte_mbuf *m, uint32_t peer, uint8_t from, uint8_t interface)
 	*upf_leave(m) = (struct upf_leave){.peer = peer, .from = from, .interface = interface};
 }
 
-/** Puts the outer header and says where to. @return the packet, or NULL: dropped. */
+/** Puts the outer header and says where to. @return the packet, or NULL: `m` is as it was. */
 static inline struct rte_mbuf *
 into_tunnel(struct visit *v, struct rte_mbuf *m, uint32_t index, const struct upf_tag *tag,
 	    uint8_t from)
@@ -81,12 +91,12 @@ into_tunnel(struct visit *v, struct rte_mbuf *m, uint32_t index, const struct up
 	const struct upf_peer *peer = &v->peers[index];
 
 	if (unlikely(m->pkt_len > UPF_ENCAP_INNER_MAX)) {
-		ap_drop(v->n, DROP_TOO_LONG, m);
+		v->why = DROP_TOO_LONG;
 		return NULL;
 	}
 	if (unlikely(upf_encap(&m, peer, tag, upf_tos(rte_pktmbuf_mtod(m, const uint8_t *)),
 			       v->f->id++, v->w->hdr_pool) == NULL)) {
-		ap_drop(v->n, DROP_NO_MBUF, m);
+		v->why = DROP_NO_MBUF;
 		return NULL;
 	}
 	leave(m, index, from, peer->interface);
@@ -121,7 +131,7 @@ duplicate(struct visit *v, struct rte_mbuf *m, const struct upf_lane *lane,
 {
 	for (unsigned i = 0; i < far->nb_duplicates; i++) {
 		const struct upf_forwarding *to = &far->duplicates[i];
-		struct rte_mbuf *copy = rte_pktmbuf_copy(m, v->w->pkt_pool, 0, UINT32_MAX);
+		struct rte_mbuf *copy = rte_pktmbuf_copy(m, v->w->pkt_pool, 0, UINT32_MAX), *sent;
 		struct upf_tag tag = tag_of(lane, m);
 
 		v->n->made++;
@@ -132,12 +142,15 @@ duplicate(struct visit *v, struct rte_mbuf *m, const struct upf_lane *lane,
 		*ap_meta(copy) = *ap_meta(m);
 		tag.teid = to->teid;
 		tag.psc = to->psc;
+		sent = copy;
 		if (to->peer != 0)
-			copy = into_tunnel(v, copy, to->peer, &tag, 0);
+			sent = into_tunnel(v, copy, to->peer, &tag, 0);
 		else
 			leave(copy, 0, 0, to->interface);
-		if (copy != NULL)
-			ap_next_one(v->n, UPF_FORWARD_OUT, copy);
+		if (sent != NULL)
+			ap_next_one(v->n, UPF_FORWARD_OUT, sent);
+		else
+			ap_drop(v->n, v->why, copy);
 	}
 }
 
@@ -159,31 +172,38 @@ marker(struct visit *v, struct rte_mbuf *m, const struct upf_lane *lane)
 	return m;
 }
 
-/** With what UPF_LANE_MORE stands for. */
+/** With what UPF_LANE_MORE stands for. @return the packet, or NULL: lost */
 static struct rte_mbuf *
-onward_more(struct visit *v, struct rte_mbuf *m, const struct upf_session *s, unsigned l)
+onward_more(struct visit *v, struct rte_mbuf *m, struct upf_session *s, uint16_t l)
 {
 	const struct upf_lane *lane = &s->lanes[l];
 	const struct upf_far *far = &s->rules->fars[s->rules->pdrs[l].far];
+	struct rte_mbuf *sent;
 
 	if (lane->flags & UPF_LANE_MORE) {
 		duplicate(v, m, lane, far);
 		if (far->to.tos_mask != 0 && !(lane->flags & UPF_LANE_OUTER) &&
 		    !upf_mark(&m, far->to.tos, far->to.tos_mask, v->w->hdr_pool)) {
-			ap_drop(v->n, DROP_NO_MBUF, m);
+			v->why = DROP_NO_MBUF;
+			lose(v, m, s, l);
 			return NULL;
 		}
 	}
-	return onward(v, m, lane);
+	sent = onward(v, m, lane);
+	if (sent == NULL)
+		lose(v, m, s, l);
+	return sent;
 }
 
 /* What upf_charge left because it might have to wait. */
 static void
-charge(struct visit *v, struct upf_session *s, struct upf_lane *lane, const struct rte_mbuf *m)
+charge(struct visit *v, struct upf_session *s, struct upf_lane *lane, struct rte_mbuf *m)
 {
-	if (upf_uncharged(m) && (lane->flags & UPF_CHARGE_MASK) == UPF_CHARGE_THESE)
-		upf_charge_count(v->w->charger, s, lane, m->pkt_len,
-				 (uint32_t)(v->now_ns / AP_NS_PER_MS), v->now_ns);
+	if (!upf_uncharged(m) || (lane->flags & UPF_CHARGE_MASK) != UPF_CHARGE_THESE)
+		return;
+	m->packet_type &= ~UPF_UNCHARGED;
+	upf_charge_count(v->w->charger, s, lane, m->pkt_len, (uint32_t)(v->now_ns / AP_NS_PER_MS),
+			 v->now_ns);
 }
 
 /** All that is not plain forwarding. @return the packet, or NULL: dropped or held. */
@@ -230,10 +250,15 @@ upf_forward_process(struct rte_graph *graph, struct rte_node *node, void **objs,
 		const uint16_t l = upf_matched_lane(m);
 
 		if (likely((s->lanes[l].flags & USUAL) == UPF_LANE_FORWARD && s->queue == 0 &&
-			   m->pkt_len != 0))
-			m = onward(&v, m, &s->lanes[l]);
-		else
+			   m->pkt_len != 0)) {
+			struct rte_mbuf *sent = onward(&v, m, &s->lanes[l]);
+
+			if (unlikely(sent == NULL))
+				lose(&v, m, s, l);
+			m = sent;
+		} else {
 			m = forward_slow(&v, m, s, l);
+		}
 		if (likely(m != NULL))
 			objs[kept++] = m;
 	}
@@ -282,7 +307,7 @@ upf_forward_init(struct ap_node *n)
 	struct upf_worker *w = upf_worker_of(n);
 	const struct ap_cfg_upf *cfg = w->upf->cfg;
 	const struct upf_buffer_cfg buffer = {
-		.packets = RTE_MAX(cfg->buffer_packets / w->upf->nb_workers, 1U),
+		.packets = upf_kept_packets(w->upf),
 		.session_packets = cfg->buffer_session_packets,
 		.wheel = n->worker->wheel,
 		.reports = w->reports,

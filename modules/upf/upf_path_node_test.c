@@ -147,6 +147,41 @@ qfi_goes_on_between_tunnels(void **state)
 	rte_pktmbuf_free(out[0]);
 }
 
+/* RQI of a QER, or of the tunnel a packet came by, goes down (TS 38.415 §5.5.2.1), never up. */
+static void
+rqi_goes_down(void **state)
+{
+	struct rte_mbuf *m[3], **out;
+	const uint8_t *p;
+
+	(void)state;
+	for (unsigned rqi = 0; rqi < 2; rqi++) {
+		if (rqi)
+			bed.lanes[1].flags |= UPF_LANE_RQI;
+		m[0] = path_packet(1, false, 100, 1);
+		assert_int_equal(run(m, 1, &out), 1);
+		p = rte_pktmbuf_mtod(out[0], uint8_t *);
+		assert_int_equal(p[41], PSC_DL << 4);
+		assert_int_equal(p[42], rqi << 6 | 9);
+		rte_pktmbuf_free(out[0]);
+	}
+	bed.lanes[1].flags &= ~(uint32_t)UPF_LANE_RQI;
+	path_far(0, UPF_LANE_FORWARD | UPF_LANE_OUTER | UPF_LANE_PSC, bed.gnb);
+	bed.lanes[0].flags |= UPF_LANE_RQI;
+	for (unsigned i = 0; i < RTE_DIM(m); i++) {
+		m[i] = path_packet(i & 1, false, 100, 1);
+		upf_arrival(m[i])->rx = UPF_RX_TUNNEL | UPF_RX_QFI | (i == 2 ? 0 : UPF_RX_RQI);
+		upf_matched_set(m[i], &bed.s, i & 1);
+	}
+	assert_int_equal(run(m, RTE_DIM(m), &out), 3);
+	for (unsigned i = 0; i < RTE_DIM(m); i++) {
+		p = rte_pktmbuf_mtod(out[i], uint8_t *);
+		assert_int_equal(p[41], (i & 1 ? PSC_DL : PSC_UL) << 4);
+		assert_int_equal(p[42], (i & 1) << 6 | 9);
+	}
+	rte_pktmbuf_free_bulk(out, RTE_DIM(m));
+}
+
 static void
 gates_and_rates(void **state)
 {
@@ -482,18 +517,76 @@ end_markers_go_on(void **state)
 	assert_int_equal(counted(1), 0);
 }
 
+/* While no header can be had, for packets whose buffer others read. */
+static struct rte_mbuf *headers[63], *shared[16];
+
+static void
+take_headers(uint16_t packets)
+{
+	assert_int_equal(rte_pktmbuf_alloc_bulk(bed.hdr, headers, RTE_DIM(headers)), 0);
+	for (uint16_t i = 0; i < packets; i++) {
+		shared[i] = path_packet(1, false, 100, 0);
+		rte_mbuf_refcnt_update(shared[i], 1);
+	}
+}
+
+static void
+give_back(uint16_t packets)
+{
+	rte_pktmbuf_free_bulk(shared, packets);
+	rte_pktmbuf_free_bulk(headers, RTE_DIM(headers));
+}
+
 static void
 no_mbuf_is_a_named_drop(void **state)
 {
-	struct rte_mbuf *m = path_packet(1, false, 100, 0), *all[63], **out;
+	struct rte_mbuf **out;
 
 	(void)state;
-	assert_int_equal(rte_pktmbuf_alloc_bulk(bed.hdr, all, 63), 0);
-	rte_mbuf_refcnt_update(m, 1);
-	assert_int_equal(run(&m, 1, &out), 0);
+	take_headers(1);
+	assert_int_equal(run(shared, 1, &out), 0);
 	assert_int_equal(dropped(forward, "no_mbuf"), 1);
-	rte_pktmbuf_free(m);
-	rte_pktmbuf_free_bulk(all, 63);
+	give_back(1);
+}
+
+/* Nobody got it, nobody pays: also where the URR had already taken the lane's counts over. */
+static void
+lost_packets_are_no_usage(void **state)
+{
+	struct rte_mbuf **out;
+
+	(void)state;
+	take_headers(9);
+	assert_int_equal(run(shared, 3, &out), 0); /* the first was looked at */
+	assert_int_equal(bed.urrs[0].usage.packets[UPF_DL] + bed.lanes[1].packets, 0);
+	assert_int_equal(counted(1), 0);
+	upf_urr_leave(&bed.r.accounts, T0);
+	bed.urrs[0].volume_quota.total = 1000;
+	upf_urr_start(&bed.r.accounts, bed.w.charger, NULL, T0);
+	assert_int_equal(run(shared + 3, 6, &out), 0);
+	assert_int_equal(dropped(forward, "no_mbuf"), 9);
+	give_back(9);
+	assert_int_equal(send(1, 12, 100, 'a'), 10);
+	assert_int_equal(dropped(charge, "quota"), 2);
+	assert_int_equal(counted(1), 1000);
+}
+
+static void
+lost_behind_the_buffer_is_no_usage(void **state)
+{
+	struct rte_mbuf **out;
+
+	(void)state;
+	path_far(1, UPF_LANE_BUFFER, 0);
+	take_headers(2);
+	assert_int_equal(run(shared, 2, &out), 0);
+	assert_int_equal(upf_buffer_held(bed.w.buffer), 2);
+	path_far(1, UPF_LANE_FORWARD | UPF_LANE_OUTER | UPF_LANE_PSC, bed.gnb);
+	upf_buffer_changed(bed.w.buffer, &bed.s, false, T0);
+	drained("");
+	assert_int_equal(dropped(forward, "no_mbuf"), 2);
+	assert_int_equal(counted(1), 0);
+	give_back(2);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -504,6 +597,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(forwards_up_and_down),
 		TEST(qfi_goes_on_between_tunnels),
+		TEST(rqi_goes_down),
 		TEST(gates_and_rates),
 		TEST(measurement_before_qos),
 		TEST(quota_drops_by_name),
@@ -520,6 +614,8 @@ main(void)
 		TEST(marks_without_outer_header),
 		TEST(end_markers_go_on),
 		TEST(no_mbuf_is_a_named_drop),
+		TEST(lost_packets_are_no_usage),
+		TEST(lost_behind_the_buffer_is_no_usage),
 	};
 
 	if (path_pools() < 0)

@@ -341,6 +341,38 @@ upf_urr_look(struct upf_accounts *a, uint64_t now_ns)
 	upf_urr_arm(a, now_ns);
 }
 
+static void
+take_off(struct upf_urr *u, unsigned direction, uint32_t bytes)
+{
+	struct upf_spent *of[] = {&u->usage.spent, &u->threshold, &u->quota};
+
+	if (u->flags & UPF_URR_INACTIVE || u->usage.packets[direction] == 0)
+		return;
+	u->usage.packets[direction]--;
+	for (unsigned i = 0; i < RTE_DIM(of); i++)
+		of[i]->bytes[direction] -= RTE_MIN(of[i]->bytes[direction], (uint64_t)bytes);
+}
+
+void
+upf_urr_uncount(struct upf_accounts *a, unsigned l, uint32_t bytes)
+{
+	struct upf_lane *lane = &a->session->lanes[l];
+	const unsigned direction = lane->flags & UPF_LANE_DOWN ? UPF_DL : UPF_UL;
+	const struct upf_pdr *pdr = &a->pdrs[l];
+
+	if (lane->packets != 0 && lane->bytes >= bytes) {
+		lane->packets--;
+		lane->bytes -= bytes;
+		return;
+	}
+	for (unsigned k = 0; k < pdr->nb_urrs; k++) {
+		struct upf_urr *u = &a->urrs[pdr->urrs[k]];
+
+		if (a->before == NULL || !(u->flags & UPF_URR_BEFORE_QOS))
+			take_off(u, direction, bytes);
+	}
+}
+
 void
 upf_urr_event(struct upf_accounts *a, unsigned urr, uint64_t n, uint64_t now_ns)
 {

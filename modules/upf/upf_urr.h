@@ -227,6 +227,12 @@ void upf_urr_look(struct upf_accounts *a, uint64_t now_ns);
 /** The lane, which has UPF_LANE_QUOTA_FAR, takes that FAR. Between two vectors. */
 void upf_urr_quota_far(struct upf_accounts *a, unsigned lane);
 
+/**
+ * A packet that upf_charge_count() counted after the QERs was lost in this very vector: it is no
+ * usage. What a report has told of meanwhile stays told, and a quota it used up stays so.
+ */
+void upf_urr_uncount(struct upf_accounts *a, unsigned lane, uint32_t bytes);
+
 /** Applications and flows count events (seam for the detection of applications). */
 void upf_urr_event(struct upf_accounts *a, unsigned urr, uint64_t n, uint64_t now_ns);
 
