@@ -114,16 +114,20 @@ compile_rates(struct upf_compiler *c, const UpfQer *m, unsigned direction, struc
 	for (unsigned i = 0; i < 2; i++)
 		if (of[i])
 			kbps[i] = direction == UPF_UL ? of[i]->ul_kbps : of[i]->dl_kbps;
-	if (m->mbr && kbps[0] == 0)
+	if (m->mbr && kbps[0] == 0) {
 		qer->closed[direction] = true;
-	/* Beyond what any port carries, no meter is needed; it would not count right either. */
-	if (kbps[0] == 0 || kbps[0] > UPF_MBR_KBPS_MAX)
 		return 0;
-	if (kbps[1] > kbps[0])
+	}
+	if (m->mbr && kbps[1] > kbps[0])
 		return upf_refuse(&c->work, UPF_KIND(QER), m->id, "its GBR is above its MBR");
+	/* Beyond what any port carries, no meter is needed; it would not count right either. */
+	for (unsigned i = 0; i < 2; i++)
+		kbps[i] = kbps[i] > UPF_MBR_KBPS_MAX ? 0 : kbps[i];
+	if (kbps[0] == 0 && kbps[1] == 0)
+		return 0;
 	if (kbps[1] != 0) {
-		qer->gbr->profile[direction] =
-			upf_profile_gbr(c->profiles, kbps[1], kbps[0], burst_of(c, m, kbps[0]));
+		qer->gbr->profile[direction] = upf_profile_gbr(
+			c->profiles, kbps[1], kbps[0], burst_of(c, m, RTE_MAX(kbps[0], kbps[1])));
 		return qer->gbr->profile[direction] ? 0 : upf_refuse_memory(&c->work);
 	}
 	qer->profile[direction] = upf_profile_mbr(c->profiles, kbps[0], burst_of(c, m, kbps[0]));

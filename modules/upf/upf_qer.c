@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define NS_OF_KBPS 8000000 /* n kbit/s are n octets in so many ns */
-#define TOKENS_MIN 1024    /* a period may always bring so many */
+#define NS_OF_KBPS 8000000   /* n kbit/s are n octets in so many ns */
+#define TOKENS_MIN 1024      /* a period may always bring so many */
+#define NO_PEAK (1ULL << 40) /* octets that come at once: more than ever do */
 
 static uint64_t
 gcd(uint64_t a, uint64_t b)
@@ -57,6 +58,8 @@ upf_gbr_profile(struct rte_meter_trtcm_profile *p, uint64_t gbr_kbps, uint64_t m
 	memset(p, 0, sizeof(*p));
 	p->cbs = p->pbs = RTE_MAX(burst, (uint64_t)UPF_BURST_BYTES_MIN);
 	rate(gbr_kbps, p->cbs, &p->cir_period, &p->cir_bytes_per_period);
+	if (mbr_kbps == 0)
+		p->pbs = NO_PEAK; /* also for packets that come at once */
 	rate(peak, p->pbs, &p->pir_period, &p->pir_bytes_per_period);
 	return 0;
 }

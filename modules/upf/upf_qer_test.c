@@ -96,6 +96,7 @@ gbr_colours(void **state)
 	struct upf_qer qer = {.gbr = &gbr};
 	const struct upf_pdr pdr = {.nb_qers = 1};
 	uint64_t kbps;
+	bool gate;
 
 	(void)state;
 	assert_int_equal(upf_gbr_profile(&up, 1000, 4000, 4000), 0);
@@ -105,7 +106,13 @@ gbr_colours(void **state)
 	assert_in_range(gbr.yellow[UPF_UL] * 8 / 10000, 2950, 3050);
 	assert_int_equal(flow(&qer, &pdr, UPF_DL, 8000, 1), 8000);
 	assert_int_equal(upf_gbr_profile(&up, 1000, 999, 4000), -EINVAL);
+	/* Without MBR nothing is red, whatever comes at once. */
 	assert_int_equal(upf_gbr_profile(&up, 1000, 0, 4000), 0);
+	upf_gbr_fill(&gbr.meter[UPF_UL], &up, AP_NS_PER_S);
+	gbr.yellow[UPF_UL] = 0;
+	for (unsigned i = 0; i < 1000; i++)
+		assert_true(upf_qers_pass(&qer, &pdr, UPF_UL, 1000, AP_NS_PER_S, &gate));
+	assert_int_equal(gbr.yellow[UPF_UL], 996 * 1000);
 }
 
 /* A flow's own MBR and the session's AMBR: the narrower one holds, the wider one is shared. */

@@ -219,6 +219,11 @@ struct view_urr {
 	bool quota_out;
 };
 
+struct view_gbr {
+	uint32_t id;
+	uint64_t yellow[2];
+};
+
 /** What its worker copies between two walks. */
 struct view {
 	const struct upf_worker *worker;
@@ -227,9 +232,10 @@ struct view {
 	bool found;
 	uint32_t version;
 	uint8_t ue_ip4[4], ue_ip6[16];
-	uint16_t nb_pdrs, nb_urrs, nb_fars, nb_qers, nb_tunnels;
+	uint16_t nb_pdrs, nb_urrs, nb_fars, nb_qers, nb_gbrs, nb_tunnels;
 	struct view_pdr pdrs[RULES_MAX];
 	struct view_urr urrs[RULES_MAX];
+	struct view_gbr gbrs[RULES_MAX];
 };
 
 static void
@@ -260,6 +266,14 @@ view_fill(struct view *v, const struct upf_session *s)
 		memcpy(v->urrs[i].packets, u->usage.packets, sizeof(v->urrs[i].packets));
 		v->urrs[i].quota_out = u->flags & UPF_URR_EXHAUSTED;
 	}
+	for (unsigned i = 0; i < r->nb_qers && v->nb_gbrs < RULES_MAX; i++) {
+		const struct upf_gbr *gbr = r->qers[i].gbr;
+
+		if (gbr != NULL)
+			v->gbrs[v->nb_gbrs++] = (struct view_gbr){
+				.id = r->qers[i].id,
+				.yellow = {gbr->yellow[UPF_UL], gbr->yellow[UPF_DL]}};
+	}
 }
 
 static void
@@ -276,7 +290,8 @@ view_take(struct ap_worker *w, void *arg)
 }
 
 static void
-tell_rules(const struct view *v, struct rte_tel_data *pdrs, struct rte_tel_data *urrs)
+tell_rules(const struct view *v, struct rte_tel_data *pdrs, struct rte_tel_data *urrs,
+	   struct rte_tel_data *gbrs)
 {
 	char text[RTE_TEL_MAX_STRING_LEN];
 
@@ -303,21 +318,32 @@ tell_rules(const struct view *v, struct rte_tel_data *pdrs, struct rte_tel_data 
 			 u->packets[UPF_DL], u->quota_out ? ", quota used up" : "");
 		rte_tel_data_add_array_string(urrs, text);
 	}
+	rte_tel_data_start_array(gbrs, RTE_TEL_STRING_VAL);
+	for (unsigned i = 0; i < v->nb_gbrs; i++) {
+		const struct view_gbr *g = &v->gbrs[i];
+
+		snprintf(text, sizeof(text),
+			 "QER %u above its GBR up %" PRIu64 " octets, down %" PRIu64 " octets",
+			 g->id, g->yellow[UPF_UL], g->yellow[UPF_DL]);
+		rte_tel_data_add_array_string(gbrs, text);
+	}
 }
 
 static int
 tell_view(const struct view *v, struct rte_tel_data *d)
 {
-	struct rte_tel_data *pdrs = rte_tel_data_alloc(), *urrs = rte_tel_data_alloc();
+	struct rte_tel_data *pdrs = rte_tel_data_alloc(), *urrs = rte_tel_data_alloc(),
+			    *gbrs = rte_tel_data_alloc();
 	static const uint8_t none[16];
 	char text[INET6_ADDRSTRLEN];
 
-	if (pdrs == NULL || urrs == NULL) {
+	if (pdrs == NULL || urrs == NULL || gbrs == NULL) {
 		rte_tel_data_free(pdrs);
 		rte_tel_data_free(urrs);
+		rte_tel_data_free(gbrs);
 		return -ENOMEM;
 	}
-	tell_rules(v, pdrs, urrs);
+	tell_rules(v, pdrs, urrs, gbrs);
 	rte_tel_data_start_dict(d);
 	rte_tel_data_add_dict_u64(d, "id", v->id);
 	snprintf(text, sizeof(text), "%08x", v->handle);
@@ -338,6 +364,7 @@ tell_view(const struct view *v, struct rte_tel_data *d)
 	rte_tel_data_add_dict_int(d, "qers", v->nb_qers);
 	rte_tel_data_add_dict_container(d, "pdrs", pdrs, 0);
 	rte_tel_data_add_dict_container(d, "urrs", urrs, 0);
+	rte_tel_data_add_dict_container(d, "gbrs", gbrs, 0);
 	return 0;
 }
 

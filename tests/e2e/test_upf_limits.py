@@ -2,6 +2,7 @@
 """Rates, gates, thresholds and quotas: TS 29.244 §5.2.2, §5.4."""
 
 import contextlib
+import re
 import socket
 import threading
 import time
@@ -140,6 +141,37 @@ def test_session_ambr_across_pdrs(upf, gnb, smf, internet):
         return down.times
 
     held(trial, 4e6)
+    session.delete()
+
+
+def above_gbr(upf, session) -> list[int]:
+    """Octets, up and down, of the one QER with a GBR."""
+    (text,) = upf.tell("/airpath/upf/session", session.seid)["gbrs"]
+    return [int(n) for n in re.findall(r"(\d+) octets", text)]
+
+
+def test_gbr_colours(upf, gnb, smf, internet):
+    """§5.4.2, §8.2.9: all within the MBR passes; what is above the GBR is counted, not dropped."""
+    rate, burst = 800, 16384  # kbps; octets at once
+    session = pdu_session(smf, ies.qer(2, gbr=(rate, rate)), qers=(1, 2), teid=0x26)
+    down, start, before = gnb.sink(0x26), time.monotonic(), upf.drops()
+    for _ in range(100):
+        internet.sendto(bytes(SIZE - 28), (session.ue[1][0], 9))
+    upf.settle()
+    assert len(down.sizes) == 100, "without MBR all of it"
+    up, above = above_gbr(upf, session)
+    green = burst + (time.monotonic() - start) * rate * 125
+    assert 100 * SIZE - green <= above <= 100 * SIZE - burst + SIZE
+    assert up == 0
+    session.modify(ies.qer(2, gbr=(rate, rate), mbr=(2 * rate, 2 * rate), update=True))
+    octets = packet(session, internet)
+    for _ in range(100):
+        gnb.send(session.tunnels[1], octets)
+    upf.settle()
+    dropped = (upf.drops() - before)["upf_police_rate"]
+    assert dropped > 0
+    up, _ = above_gbr(upf, session)
+    assert up <= (100 - dropped) * SIZE
     session.delete()
 
 
