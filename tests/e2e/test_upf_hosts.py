@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Kernel hosts on both sides of a UPF: what they say to each other, and that it is counted."""
 
+import contextlib
 import random
 import socket
 import time
@@ -158,6 +159,100 @@ def test_fragments(upf, gnb, attached):
         while not ue.keep and time.monotonic() < until:
             time.sleep(0.02)
     assert b"".join(ue.keep)[28:] == data, "outer fragments reached the gNB's kernel"
+    session.delete()
+
+
+def test_senders_learn_the_mtu(make_upf):
+    """`oversize: too_big`: hosts of the internet take the ICMP errors for what they are (RFC 1191,
+    RFC 8201) and send less; who allows fragments is not told."""
+    upf = make_upf(oversize="too_big")
+    gnb, smf = upf.gnb(), upf.smf()
+    smf.associate()
+    session = pdu_session(smf, v6=True)
+    ue = upf.ue(gnb, session, downlink=7, mtu=1500)
+    upf.settle()
+    room = 1500 - 20 - 8 - 16  # IPv4, UDP and GTP-U with a container are around
+    for family, level, discover, known, to, heads in (
+        (socket.AF_INET, socket.IPPROTO_IP, 10, 14, ue.v4, 28),
+        (socket.AF_INET6, socket.IPPROTO_IPV6, 23, 24, ue.v6, 48),
+    ):
+        with netns.inside(upf.dn):
+            sock = socket.socket(family, socket.SOCK_DGRAM)
+        with sock:
+            sock.setsockopt(level, discover, 2)  # IP_PMTUDISC_DO
+            sock.connect((to, 9))
+            assert sock.getsockopt(level, known) == 1500
+            before = ue.dl_packets
+            sock.send(bytes(1500 - heads))
+            until = time.monotonic() + 10
+            while sock.getsockopt(level, known) == 1500 and time.monotonic() < until:
+                time.sleep(0.01)
+            assert sock.getsockopt(level, known) == room
+            with contextlib.suppress(OSError):  # the error that waits
+                sock.send(b"")
+            sock.send(bytes(room - heads))
+            wait(lambda before=before: ue.dl_packets > before)
+    with netns.inside(upf.dn):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with sock:
+        sock.setsockopt(socket.IPPROTO_IP, 10, 0)  # IP_PMTUDISC_DONT: fragments are fine
+        ue.keep = []
+        sock.sendto(bytes(range(256)) * 5, (ue.v4, 9))
+        sock.sendto(bytes(1472), (ue.v4, 9))
+        wait(lambda: sum(map(len, ue.keep)) >= 1280 + 1472)
+    assert upf.drops()["upf_out_too_big"] == 2
+    sent, received = traffic.tcp_transfer(ue.ns, upf.dn, ue.v4, 1 << 20, window=WINDOW)
+    assert received == sent
+    session.delete()
+
+
+def wait(what) -> None:
+    until = time.monotonic() + 10
+    while not what() and time.monotonic() < until:
+        time.sleep(0.01)
+    assert what()
+
+
+def test_filters_by_spi_and_flow_label(upf, gnb, smf):
+    """§5.2.1A, §8.2.5: Security Parameter Index of ESP and AH, flow label of IPv6."""
+    filters = [
+        ies.pdr(
+            number,
+            ies.pdi(
+                ies.CORE,
+                ies.network_instance("internet"),
+                ies.choose_ue_ip(v4=True, v6=True, destination=True),
+                ies.sdf("permit out ip from any to assigned", **what),
+            ),
+            far=2,
+            precedence=number,
+            qers=[number],
+        )
+        for number, what in ((5, {"spi": 0xDEADBEEF}), (6, {"label": 0xABCDE}))
+    ]
+    session = pdu_session(smf, *filters, ies.qer(5, qfi=5), ies.qer(6, qfi=6), v6=True, teid=16)
+    v4, v6 = session.ue[1]
+    v6 += "1"
+    esp = (0xDEADBEEF).to_bytes(4) + bytes(12)
+    ah = bytes([17, 4, 0, 0]) + (0xDEADBEEF).to_bytes(4) + bytes(16) + bytes(UDP())
+    for packet, qfi in (
+        (IP(src=DN, dst=v4, proto=50) / esp, 5),
+        (IP(src=DN, dst=v4, proto=51) / ah, 5),
+        (IP(src=DN, dst=v4, proto=50) / (esp[1:] + b"x"), 1),
+        (IP(src=DN, dst=v4) / UDP() / esp, 1),
+        (IPv6(src=DN_6, dst=v6, nh=50) / esp, 5),
+        (IPv6(src=DN_6, dst=v6, fl=0xABCDE) / UDP(), 6),
+        (IPv6(src=DN_6, dst=v6, fl=0xABCDF) / UDP(), 1),
+        (IPv6(src=DN_6, dst=v6, fl=0xABCDE, nh=50) / esp, 5),
+    ):
+        octets = bytes(packet)
+        with netns.inside(upf.dn):
+            wire = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)
+        with wire:
+            kind = 0x0800 if octets[0] >> 4 == 4 else 0x86DD
+            wire.sendto(octets, ("n6", kind, 0, 0, bytes.fromhex("020000000601")))
+        got = gnb.receive(which=lambda m: m.teid == 16)
+        assert (got.payload[40:] or None, got.qfi) == (octets[40:] or None, qfi), packet
     session.delete()
 
 

@@ -6,13 +6,13 @@ import struct
 import time
 
 import pytest
-from harness import netns, pfcp, traffic
+from harness import netns, pfcp, traffic, usage
 from harness import pfcp_ies as ies
 from harness.gnb import Ue
 from harness.pfcp import Smf
 from harness.upf import DN, GNB, N3, N6, POOL, pdu_session
 from scapy.contrib import pfcp as p
-from scapy.layers.inet import IP, UDP
+from scapy.layers.inet import ICMP, IP, UDP
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 
 # Of Linux; not in Python's socket module.
@@ -24,6 +24,12 @@ SAME = "10.45.200.1"  # a UE's address in two networks
 @pytest.fixture(scope="module")
 def gnb(upf):
     return upf.gnb()
+
+
+@pytest.fixture(scope="module")
+def beyond(upf):
+    """A GTP-U peer at the other end of N6."""
+    return upf.gnb(DN, ns=upf.dn)
 
 
 def associated(unit) -> Smf:
@@ -87,7 +93,7 @@ def test_overlapping_addresses_of_two_network_instances(make_upf):
         assert mine.dl_packets == before + 2
 
 
-def test_n9(upf, smf, gnb):
+def test_n9(smf, gnb, beyond):
     """An intermediate UPF: from one tunnel into another, both ways, QFI and container kept."""
     session = smf.establish(
         ies.pdr(1, ies.pdi(ies.ACCESS, ies.choose()), far=1, precedence=1, removal=6, qers=[1]),
@@ -96,15 +102,14 @@ def test_n9(upf, smf, gnb):
         ies.far(2, "FORW", to=ies.ACCESS, out=(0x31, GNB)),
         ies.qer(1, qfi=9),
     )
-    anchor = upf.gnb(DN, ns=upf.dn)
     assert session.tunnels[1][1] == N3
     assert session.tunnels[2][1] == N6
     packet = bytes(IP(src="10.99.0.1", dst="192.0.2.1") / UDP() / b"up")
     gnb.send(session.tunnels[1], packet, qfi=9)
-    got = anchor.receive()
+    got = beyond.receive()
     assert (got.teid, got.payload, got.qfi) == (0x91, packet, 9)
     packet = bytes(IP(src="192.0.2.1", dst="10.99.0.1") / UDP() / b"down")
-    anchor.send(session.tunnels[2], packet, qfi=None)
+    beyond.send(session.tunnels[2], packet, qfi=None)
     got = gnb.receive()
     assert (got.teid, got.payload, got.qfi) == (0x31, packet, 9)
 
@@ -192,6 +197,51 @@ def test_reflective_qos(upf, smf, gnb):
     gnb.send(session.tunnels[1], packet, qfi=5)
     got = gnb.receive()
     assert (got.qfi, got.rqi) == (5, True)
+
+
+def test_duplicates(smf, gnb, beyond):
+    """§5.2.3, §8.2.26 DUPL: a copy of each direction's packets in tunnels of their own, counted
+    once; none once the FAR says so no more."""
+    session = pdu_session(smf, ies.urr(1), urrs=(1,))
+    session.modify(
+        ies.far(1, "FORW", "DUPL", copies=[(ies.CORE, 0xC1, DN)], update=True),
+        ies.far(2, "FORW", "DUPL", copies=[(ies.CORE, 0xC2, DN)], update=True),
+    )
+    packet = bytes(IP(src=session.ue[1][0], dst=DN) / ICMP(id=1) / b"hello")
+    gnb.send(session.tunnels[1], packet)
+    answer = gnb.receive()
+    assert answer.teid == 7
+    copies = [beyond.receive() for _ in range(2)]
+    assert [c.teid for c in copies] == [0xC1, 0xC2]
+    assert [c.payload for c in copies] == [packet, answer.payload]
+    session.modify(ies.far(1, "FORW", update=True), ies.far(2, "FORW", update=True))
+    gnb.send(session.tunnels[1], packet)
+    assert gnb.receive().teid == 7
+    assert beyond.silence(0.3)
+    (report,) = usage.reports(session.delete())
+    assert (report.uplink, report.downlink) == (2 * len(packet),) * 2
+
+
+def test_n4_over_ipv6(make_upf):
+    """§4.2.2, §8.2.37, §8.2.38: messages, Node IDs and F-SEIDs; reports go to the CP F-SEID."""
+    unit = make_upf(n4="fd04::7")
+    smf = unit.smf("fd04::4")
+    node = ies.one_of(smf.associate(), p.IE_NodeId)
+    assert (node.id_type, node.ipv6) == (1, "fd04::7")
+    gnb = unit.gnb()
+    session = pdu_session(smf, down=("BUFF", "NOCP"))
+    peer = ies.one_of(session.response, p.IE_FSEID)
+    assert (peer.v6, peer.v4, peer.ipv6) == (1, 0, "fd04::7")
+    with netns.inside(unit.dn):
+        internet = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with internet:
+        internet.sendto(b"wake up", (session.ue[1][0], 9))
+    report = smf.wait_report(p.IE_DownlinkDataReport)
+    assert report.seid == session.cp_seid
+    session.modify(ies.far(2, "FORW", update=True))
+    assert gnb.receive().payload.endswith(b"wake up")
+    session.delete()
+    smf.release()
 
 
 def test_framed_route(upf, smf, gnb):

@@ -188,8 +188,10 @@ def far(
     bar: int | None = None,
     update: bool = False,
     extra: Iterable[Packet] = (),
+    copies: Iterable[tuple[int, int, str]] = (),
 ) -> Packet:
-    """Create or Update FAR. `out`: of Outer Header Creation, TEID and address; `tos`: with mask."""
+    """Create or Update FAR. `out`: of Outer Header Creation, TEID and address; `tos`: with mask;
+    `copies`: Duplicating Parameters, destination interface, TEID and address each."""
     parameters = _list(
         None if to is None else p.IE_DestinationInterface(interface=to),
         network_instance(instance),
@@ -199,12 +201,17 @@ def far(
         extra,
     )
     inner = p.IE_UpdateForwardingParameters if update else p.IE_ForwardingParameters
+    copy = p.IE_UpdateDuplicatingParameters if update else p.IE_DuplicatingParameters
     cls = p.IE_UpdateFAR if update else p.IE_CreateFAR
     return cls(
         IE_list=_list(
             p.IE_FAR_Id(id=number),
             apply_action(*flags) if flags else None,
             inner(IE_list=parameters) if parameters else None,
+            [
+                copy(IE_list=[p.IE_DestinationInterface(interface=where), tunnel(teid, peer)])
+                for where, teid, peer in copies
+            ],
             None if bar is None else p.IE_BAR_Id(id=bar),
         )
     )

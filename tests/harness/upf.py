@@ -80,6 +80,8 @@ class Upf:
         self.net.address(self.gnb_ns, "n3", f"{GNB}/24", f"{GNB_6}/64")
         self.net.address(self.dn, "n6", f"{DN}/24", f"{DN_6}/64")
         self.net.address(self.cp, "n4u", f"{CPU}/24")
+        if ":" in self.n4:  # all of 127.0.0.0/8 is there already
+            self.net.address(self.ns, "lo", f"{self.n4}/128")
         self.net.run(self.dn, ["ip", "route", "add", POOL, "via", N6])
         self.net.run(self.dn, ["ip", "-6", "route", "add", POOL_6, "via", N6_6])
 
@@ -164,6 +166,8 @@ class Upf:
     def smf(self, address: str | None = None, **options) -> Smf:
         """An SMF at an address of its own unless one is given."""
         address = address or f"127.0.1.{next(self._addresses)}"
+        if ":" in address:
+            self.net.address(self.ns, "lo", f"{address}/128")
         self.smfs.append(
             Smf(self.ns, self.capture, address=address, upf=(self.n4, PORT), **options)
         )
