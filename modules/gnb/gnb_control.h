@@ -30,6 +30,8 @@ struct gnb_control_cfg {
 	unsigned nb_workers;
 	struct upf_net *net;     /**< interfaces; `live` is set by requests */
 	struct upf_peers *peers; /**< of the UPFs, and of the DUs */
+	uint32_t n3, f1;         /**< interfaces of that type: Σ 1 << index */
+	bool ciphers;            /**< UEs may have NEA and NIA */
 	bool split_pdcp;         /**< PDCP PDUs cross F1-U: no RLC headers */
 	bool no_du;              /**< role `gnb`: DRBs have no F1-U tunnel */
 	/**
@@ -50,8 +52,8 @@ struct gnb_control_stats {
 	uint32_t sessions, drbs, ues;
 	uint32_t resting; /**< indices of TEIDs that wait before they are used again */
 	uint32_t capacity;
-	bool connected;
-	bool loaded; /**< contexts are complete: Error Indications may be sent */
+	uint32_t clients; /**< connected */
+	bool loaded;      /**< contexts are complete: Error Indications may be sent */
 };
 
 /** Binds the socket; a stale one is replaced. @return NULL with `err` filled. */

@@ -231,9 +231,19 @@ struct gnb_drb_spec {
 	uint8_t rlc_sn_bits;   /**< UM: 6 or 12; AM: 12 or 18 */
 	uint32_t du_teid;      /**< or bearer */
 	uint16_t du;
-	bool set_count;  /**< `count` replaces TX_NEXT; a new DRB takes it always */
-	uint32_t count;  /**< of the next downlink SDU */
-	uint32_t rlc_sn; /**< likewise, RLC AM */
+	uint8_t lcid;     /**< role `gnb`: 4..32 */
+	uint8_t priority; /**< role `gnb`: 1..16 */
+	bool set_count;   /**< `count` replaces TX_NEXT; a new DRB takes it always */
+	uint32_t count;   /**< of the next downlink SDU */
+	uint32_t rlc_sn;  /**< likewise, RLC AM */
+};
+
+/** What role `gnb` is told of the UE. */
+struct gnb_ue_spec {
+	uint8_t nea, nia; /**< 0..3 */
+	uint8_t key_enc[16], key_int[16];
+	uint16_t rnti;           /**< C-RNTI; 0: chosen here */
+	uint32_t buffer_packets; /**< downlink, that wait; 0: the role's */
 };
 
 struct gnb_session_spec {
@@ -246,6 +256,7 @@ struct gnb_session_spec {
 	uint8_t pdu_session;
 	uint8_t flags; /**< enum gnb_session_flag */
 	uint8_t nb_drbs;
+	struct gnb_ue_spec radio;
 	struct gnb_drb_spec drbs[GNB_DRBS_MAX];
 };
 

@@ -14,8 +14,7 @@ static void
 drbs_copy(const struct gnb_table *t, struct gnb_msg *m)
 {
 	if (m->drbs)
-		memcpy(m->drbs, gnb_drb_at(t, m->teid, 0),
-		       RTE_MIN(m->nb_drbs, gnb_drbs_per_session(t)) * sizeof(*m->drbs));
+		memcpy(m->drbs, gnb_drb_at(t, m->teid, 0), sizeof(*m->drbs) << t->drb_shift);
 }
 
 void
@@ -35,7 +34,6 @@ gnb_do(struct gnb_ctx_worker *w, struct gnb_msg *m)
 			w->changed(w->changed_arg, m);
 		break;
 	case GNB_MSG_DELETE:
-		drbs_copy(w->table, m);
 		if (w->changed)
 			w->changed(w->changed_arg, m);
 		gnb_session_clear(w->table, m->teid);

@@ -17,24 +17,24 @@ struct rte_ring;
 
 enum gnb_msg_kind {
 	GNB_MSG_SET,    /**< `image` in place of the session, or anew */
-	GNB_MSG_DELETE, /**< session `teid` goes; `drbs` are its last */
+	GNB_MSG_DELETE, /**< session `teid` goes */
 	GNB_MSG_STOP,   /**< uplink of session `teid` stops: Error Indication */
 };
 
 struct gnb_msg {
 	/* control → worker */
-	uint8_t kind;    /**< enum gnb_msg_kind */
-	uint8_t nb_drbs; /**< room in `drbs`: drbs_per_session */
-	bool fresh;      /**< SET: the session is new */
-	uint32_t teid;   /**< with GNB_SLOT_N3 */
+	uint8_t kind;  /**< enum gnb_msg_kind */
+	bool fresh;    /**< SET: the session is new */
+	uint32_t teid; /**< with GNB_SLOT_N3 */
 	const struct gnb_image *image;
-	const void *spec; /**< role `gnb`: what the request said, for `changed` */
+	const struct gnb_session_spec *spec; /**< SET: what `image` was made of, for `changed` */
 	/* worker → control */
 	bool done;            /**< false: there is no such session */
-	struct gnb_drb *drbs; /**< by slot: as they were before DELETE, after SET */
+	struct gnb_drb *drbs; /**< by slot, after SET; NULL: nobody asks */
 	/* control thread alone */
+	struct gnb_msg *next; /**< of the same context */
 	void *request;
-	uint32_t item;
+	void *old; /**< what the session was before */
 };
 
 /** A worker's part. */

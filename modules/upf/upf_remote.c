@@ -97,15 +97,32 @@ del(struct upf_remotes *t, uint64_t key, uint64_t id)
 	t->entry[hole] = (struct upf_remote_entry){0};
 }
 
-/** @return the key of what a FAR sends to; 0: no tunnel. */
+/** @return the key of what is sent to; its high half is 0: no path is watched. */
 static uint64_t
-key_of(const struct upf_net *net, const struct upf_far *far)
+key_of(const struct upf_net *net, uint16_t peer, uint32_t teid)
 {
-	const uint16_t peer = far->to.peer;
-
-	if (peer == 0 || peer >= UPF_PEERS_MAX || far->to.teid == 0)
+	if (peer == 0 || peer >= UPF_PEERS_MAX || teid == 0)
 		return 0;
-	return (uint64_t)net->peers[peer].path << 32 | far->to.teid;
+	return (uint64_t)net->peers[peer].path << 32 | teid;
+}
+
+int
+upf_remotes_add(struct upf_remotes *t, const struct upf_net *net, uint64_t id, uint16_t peer,
+		uint32_t teid)
+{
+	uint64_t key = key_of(net, peer, teid);
+
+	return key >> 32 ? add(t, key, id) : 0;
+}
+
+void
+upf_remotes_del(struct upf_remotes *t, const struct upf_net *net, uint64_t id, uint16_t peer,
+		uint32_t teid)
+{
+	uint64_t key = key_of(net, peer, teid);
+
+	if (key >> 32)
+		del(t, key, id);
 }
 
 int
@@ -114,18 +131,11 @@ upf_remotes_replace(struct upf_remotes *t, const struct upf_net *net, uint64_t i
 {
 	int rc = 0;
 
-	for (unsigned i = 0; old && i < old->nb_fars; i++) {
-		uint64_t key = key_of(net, &old->fars[i]);
-
-		if (key >> 32)
-			del(t, key, id);
-	}
-	for (unsigned i = 0; now && i < now->nb_fars; i++) {
-		uint64_t key = key_of(net, &now->fars[i]);
-
-		if (key >> 32 && add(t, key, id) < 0)
+	for (unsigned i = 0; old && i < old->nb_fars; i++)
+		upf_remotes_del(t, net, id, old->fars[i].to.peer, old->fars[i].to.teid);
+	for (unsigned i = 0; now && i < now->nb_fars; i++)
+		if (upf_remotes_add(t, net, id, now->fars[i].to.peer, now->fars[i].to.teid) < 0)
 			rc = -ENOMEM;
-	}
 	return rc;
 }
 

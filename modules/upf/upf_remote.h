@@ -36,6 +36,15 @@ void upf_remotes_fini(struct upf_remotes *t);
 int upf_remotes_replace(struct upf_remotes *t, const struct upf_net *net, uint64_t id,
 			const struct upf_rules *old, const struct upf_rules *now);
 
+/**
+ * The same of one tunnel: session `id` sends to `teid` of peer `peer`, or does so no more.
+ * @return 0; -ENOMEM as above
+ */
+int upf_remotes_add(struct upf_remotes *t, const struct upf_net *net, uint64_t id, uint16_t peer,
+		    uint32_t teid);
+void upf_remotes_del(struct upf_remotes *t, const struct upf_net *net, uint64_t id, uint16_t peer,
+		     uint32_t teid);
+
 /** @return the session that sends to this TEID of the peer, 0: none. */
 uint64_t upf_remotes_find(const struct upf_remotes *t, const struct upf_net *net, bool v6,
 			  const uint8_t *peer, uint32_t teid);
