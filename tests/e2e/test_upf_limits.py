@@ -227,6 +227,57 @@ def test_a_quota_stops_traffic(upf, gnb, smf, internet):
     assert last.downlink == len(down.sizes) * SIZE - report.downlink - passed * SIZE
 
 
+def test_a_time_quota_stops_traffic(upf, gnb, smf, internet):
+    """§5.2.2.2, §8.2.51: TIMQU is reported when the time is used up, without any packet, and what
+    comes then is dropped, until there is a new quota."""
+    methods = ["VOLUM", "DURAT"]
+    rule = ies.urr(1, p.IE_TimeQuota(quota=1), methods=methods, report=["TIMQU"])
+    session = pdu_session(smf, rule, urrs=(1,), teid=0x26)
+    down = gnb.sink(0x26)
+
+    def send(count: int) -> None:
+        for _ in range(count):
+            internet.sendto(bytes(SIZE - 28), (session.ue[1][0], 9))
+        upf.settle()
+
+    passed = 0
+    for seqn in (0, 1):
+        send(3)  # the first of them starts the clock
+        (report,) = usage.reports(smf.wait_report(p.IE_UsageReport_SRR))
+        assert (report.urr, report.seqn, report.triggers) == (1, seqn, {"TIMQU"})
+        assert report.duration >= 1
+        assert 0 < len(down.sizes) - passed <= 3
+        passed, dropped = len(down.sizes), upf.drops()["upf_police_quota"]
+        send(5)
+        assert len(down.sizes) == passed
+        assert upf.drops()["upf_police_quota"] - dropped == 5
+        session.modify(ies.urr(1, p.IE_TimeQuota(quota=1), methods=(), update=True))
+    session.delete()
+
+
+def test_a_quota_ends_with_its_validity(upf, gnb, smf, internet):
+    """§5.2.2.2, §8.2.132: QUVTI once the Quota Validity Time is over, with what was used of it;
+    traffic goes on until the CP function acts."""
+    validity = ies.raw(181, (1).to_bytes(4))
+    rule = ies.urr(1, validity, report=["VOLQU", "QUVTI"], quota={"total": 1000 * SIZE})
+    session = pdu_session(smf, rule, urrs=(1,), teid=0x27)
+    down = gnb.sink(0x27)
+
+    def send(count: int) -> None:
+        for _ in range(count):
+            internet.sendto(bytes(SIZE - 28), (session.ue[1][0], 9))
+        upf.settle()
+
+    send(3)
+    (report,) = usage.reports(smf.wait_report(p.IE_UsageReport_SRR))
+    assert (report.urr, report.seqn, report.triggers) == (1, 0, {"QUVTI"})
+    send(2)
+    (last,) = usage.reports(session.delete())
+    assert len(down.sizes) == 5
+    assert report.downlink + last.downlink == 5 * SIZE
+    assert smf.requests.empty(), "told once"
+
+
 def test_thresholds_report_and_go_on(upf, gnb, smf, internet):
     """§5.2.2.2: volume threshold, start of traffic, periodic; nothing is counted twice or lost."""
     rules = [
