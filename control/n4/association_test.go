@@ -326,6 +326,8 @@ func TestReports(t *testing.T) {
 		t.Errorf("nobody answered, yet %+v", a)
 	}
 	at := newSMF(t, s, "127.0.0.4:18806")
+	h, _, _ = at.want(pfcp.HeartbeatRequest) // is it the path?
+	at.send(marshal(message.NewHeartbeatResponse(h.Sequence, ie.NewRecoveryTimeStamp(time.Unix(1000, 0)))))
 	s.Path(rules.PathEvent{Peer: netip.MustParseAddr("10.0.0.1"), NetworkInstance: "n3"})
 	h, m, _ = at.want(pfcp.NodeReportRequest)
 	if r := m.(*message.NodeReportRequest); !r.NodeReportType.HasUPFR() || r.UserPlanePathFailureReport == nil {

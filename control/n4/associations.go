@@ -31,6 +31,7 @@ type association struct {
 	recovery time.Time
 	features uint8 // first octet of CP Function Features
 	up       bool  // heartbeats are answered
+	beating  bool  // one is under way
 	since    time.Time
 	timer    *time.Timer // of the next heartbeat
 
@@ -171,6 +172,7 @@ func (s *Server) install(m *pfcp.Association, k *socket, from, to netip.AddrPort
 	s.add(a)
 	s.log.Info("association set up", "node", m.Node, "peer", from)
 	s.keep(a, then)
+	s.sessions.PeerBack(a.node)
 }
 
 func (s *Server) keep(a *association, then func()) {

@@ -34,6 +34,7 @@ type fakeSessions struct {
 	sessions     map[uint64]*rules.EstablishRequest // by UP SEID
 	next         uint64
 	modified     int
+	back         []rules.NodeID
 	held         []func() // answers that wait for release
 	hold         bool
 	associations map[rules.NodeID][]byte
@@ -129,6 +130,12 @@ func (f *fakeSessions) CountOfPeer(node rules.NodeID) int {
 		}
 	}
 	return n
+}
+
+func (f *fakeSessions) PeerBack(node rules.NodeID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.back = append(f.back, node)
 }
 
 func (f *fakeSessions) Answers(yield func(netip.AddrPort, uint32, []byte) bool) {

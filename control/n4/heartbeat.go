@@ -34,8 +34,16 @@ func (k *socket) heartbeat(from netip.AddrPort, h pfcp.Header, body []byte, wron
 	}
 }
 
-// beat sends a heartbeat to an associated peer and plans the next, §6.2.2.
+// beat sends a heartbeat to an associated peer, unless one is under way, and plans the next,
+// §6.2.2.
 func (s *Server) beat(a *association) {
+	s.mu.Lock()
+	if a.beating || s.closed {
+		s.mu.Unlock()
+		return
+	}
+	a.beating = true
+	s.mu.Unlock()
 	encode := func(sequence uint32) []byte { return s.self.EncodeHeartbeat(pfcp.HeartbeatRequest, sequence) }
 	a.socket.send(a.to, encode, func(body []byte, ok bool) {
 		var recovery time.Time
@@ -45,6 +53,7 @@ func (s *Server) beat(a *association) {
 			ok = err == nil
 		}
 		s.mu.Lock()
+		a.beating = false
 		mine := s.associations[a.node] == a && !s.closed
 		turned := mine && a.up != ok
 		if turned {
@@ -57,6 +66,7 @@ func (s *Server) beat(a *association) {
 		switch {
 		case turned && ok:
 			s.log.Info("peer answers heartbeats again", "node", a.node, "peer", a.to)
+			s.sessions.PeerBack(a.node)
 		case turned: // its sessions stay: TS 23.527 §4.3
 			s.log.Warn("peer does not answer heartbeats", "node", a.node, "peer", a.to)
 		}

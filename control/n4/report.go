@@ -27,6 +27,9 @@ func (s *Server) Report(r *rules.SessionReport, done func(*rules.ReportAnswer)) 
 	s.socketFor(address, local).send(to, encode, func(body []byte, ok bool) {
 		if !ok {
 			s.log.Debug("session report not answered", "peer", to, "up_seid", r.UPSEID)
+			if a := s.association(r.Node); a != nil { // is it the path? TS 23.527 §4.3
+				go s.beat(a)
+			}
 			done(nil)
 			return
 		}
@@ -39,6 +42,14 @@ func (s *Server) Report(r *rules.SessionReport, done func(*rules.ReportAnswer)) 
 		}
 		done(answer)
 	})
+}
+
+// Reachable says whether the path to a CP function is up.
+func (s *Server) Reachable(node rules.NodeID) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	a := s.associations[node]
+	return a == nil || a.up
 }
 
 // Path sends a Node Report to every associated CP function, §6.2.9.

@@ -38,6 +38,9 @@ type Sessions interface {
 	DeleteOfPeer(node NodeID, done func(sessions int))
 	CountOfPeer(node NodeID) int
 
+	// PeerBack: a CP function answers again; it gets the reports it did not answer.
+	PeerBack(node NodeID)
+
 	// Answers yields the last answers of sessions, and of those just deleted, to put into the
 	// retransmission cache at start.
 	Answers(yield func(peer netip.AddrPort, sequence uint32, wire []byte) bool)
@@ -67,6 +70,8 @@ type Reporter interface {
 	// Report sends a Session Report Request to the CP F-SEID's address and calls done once, on
 	// any goroutine, with its response; nil when none came after all retransmissions.
 	Report(r *SessionReport, done func(*ReportAnswer))
+	// Reachable says whether a CP function answers heartbeats, as far as that is known.
+	Reachable(node NodeID) bool
 	// Path tells every associated CP function of a path's failure or recovery.
 	Path(e PathEvent)
 	// Load is how much of the forwarding units is in use, percent. Told about once a second.

@@ -25,17 +25,27 @@ func (u *unit) Event(e *upfpb.Event) {
 		u.usageEvent(e.GetNumber(), usage)
 		return
 	}
-	report, path := u.otherEvent(e)
-	m.mu.Unlock()
-	u.commitEvent(e.GetNumber(), nil)
-	switch {
-	case m.reporter == nil:
-	case report != nil:
-		seid := report.UPSEID
-		m.reporter.Report(report, func(a *rules.ReportAnswer) { m.reportAnswered(seid, a) })
-	case path != nil:
-		m.reporter.Path(*path)
+	if p := e.GetPath(); p != nil {
+		path := u.pathEvent(p)
+		m.mu.Unlock()
+		u.commitEvent(e.GetNumber(), nil)
+		if path != nil && m.reporter != nil {
+			m.reporter.Path(*path)
+		}
+		return
 	}
+	id, t := u.tidingsOf(e)
+	s := m.sessions[id]
+	if t == nil || s == nil || s.record == nil {
+		m.counts.EventsUnknown++
+		m.mu.Unlock()
+		u.commitEvent(e.GetNumber(), nil)
+		return
+	}
+	no, writes := m.keepTidings(s, t)
+	m.mu.Unlock()
+	u.commitEvent(e.GetNumber(), nil, writes...)
+	m.sendReport(id, no) // a UE waits
 }
 
 // commitEvent stores the event's number with what it changed, then acknowledges and calls after.
@@ -92,38 +102,9 @@ func (u *unit) usageEvent(number uint64, e *upfpb.UsageEvent) {
 	m.pending[s.seid][no] = p
 	seid := s.seid
 	writes := []store.Write{store.PutSession(seid, s.record), store.PutUsage(seid, s.usage),
-		store.PutReport(seid, no, encodeReports(numbered))}
+		store.PutReport(seid, no, p.encode())}
 	m.mu.Unlock()
 	u.commitEvent(number, func() { m.sendReport(seid, no) }, writes...)
-}
-
-// otherEvent makes what is to be told of an event that is told once; nil: nothing.
-func (u *unit) otherEvent(e *upfpb.Event) (*rules.SessionReport, *rules.PathEvent) {
-	if p := e.GetPath(); p != nil {
-		return nil, u.pathEvent(p)
-	}
-	var id uint64
-	r := rules.SessionReport{}
-	switch body := e.GetBody().(type) {
-	case *upfpb.Event_DownlinkData:
-		id = body.DownlinkData.GetId()
-		r.DownlinkData = downlinkData(body.DownlinkData)
-	case *upfpb.Event_ErrorIndication:
-		id = body.ErrorIndication.GetId()
-		a, _ := netip.AddrFromSlice(body.ErrorIndication.GetPeer())
-		r.ErrorIndication = &rules.ErrorIndication{TEID: body.ErrorIndication.GetTeid(), Peer: a}
-	case *upfpb.Event_Inactivity:
-		id = body.Inactivity.GetId()
-		r.Inactivity = true
-	}
-	s := u.m.sessions[id]
-	if s == nil || s.record == nil {
-		u.m.counts.EventsUnknown++
-		return nil, nil
-	}
-	to := u.m.reportTo(s)
-	r.UPSEID, r.CPFSEID, r.Node = to.UPSEID, to.CPFSEID, to.Node
-	return &r, nil
 }
 
 func downlinkData(e *upfpb.DownlinkData) *rules.DownlinkData {

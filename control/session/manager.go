@@ -91,6 +91,7 @@ type Counters struct {
 	Established, Modified, Deleted       uint64
 	Refused                              uint64
 	Reports, ReportsLost                 uint64 // usage reports sent to CP functions; given up
+	ReportsUnanswered, TidingsLost       uint64 // of all kinds, by N4's count; given up, but usage
 	EventsTwice, EventsUnknown           uint64 // numbers seen before; of sessions or URRs not there
 	RefilledSessions, RefillFailures     uint64
 	StoreFailures, Disconnects, ForgotCP uint64

@@ -33,6 +33,7 @@ type reporter struct {
 	reports []*rules.SessionReport
 	paths   []rules.PathEvent
 	loads   []uint8
+	away    bool
 	answer  func(*rules.SessionReport) *rules.ReportAnswer
 }
 
@@ -58,6 +59,12 @@ func (r *reporter) Path(e rules.PathEvent) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.paths = append(r.paths, e)
+}
+
+func (r *reporter) Reachable(rules.NodeID) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.away
 }
 
 func (r *reporter) Load(percent uint8) {

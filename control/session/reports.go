@@ -2,6 +2,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,15 +12,19 @@ import (
 	"airpath/control/store"
 )
 
-// pendingReport is a usage report no CP function has acknowledged yet.
+// pendingReport is a report no CP function has acknowledged yet.
 type pendingReport struct {
-	reports []rules.UsageReport
+	reports []rules.UsageReport // of usage
+	tidings *tidings            // or else
+	once    bool                // not kept when nobody answers
 	tries   int
 	away    bool // on its way; the N4 side sends it again as often as the clause allows
 }
 
 // A report without an answer, though the N4 side has sent it as often as the clause allows, is
-// tried again later: it is money. UR-SEQN tells the CP function what it has already.
+// tried again later: it is money, or a UE that waits for its paging. UR-SEQN tells the CP function
+// what usage it has already. Where heartbeats are not answered either, the path to the CP function
+// has failed (TS 23.527 §4.3): then reports wait until it is back, however long.
 const (
 	reportAgain = 15 * time.Second
 	reportTries = 8
@@ -41,15 +46,29 @@ func (m *Manager) unsent(seid uint64) []rules.UsageReport {
 func (m *Manager) sendReport(seid, no uint64) {
 	m.mu.Lock()
 	s, p := m.sessions[seid], m.pending[seid][no]
-	if s == nil || s.record == nil || p == nil || m.closed || m.reporter == nil {
+	if s == nil || s.record == nil || p == nil || p.away || m.closed || m.reporter == nil {
+		m.mu.Unlock()
+		return
+	}
+	st := mustDecode(s.record)
+	if p.tries > 0 && p.tidings != nil && !p.tidings.holds(s, st) { // settled meanwhile
+		m.forgetReport(seid, no)
+		m.mu.Unlock()
+		m.store.Apply(nil, store.PutReport(seid, no, nil))
+		return
+	}
+	if p.tries > 0 && !m.reporter.Reachable(s.peer.node) { // PeerBack comes by
 		m.mu.Unlock()
 		return
 	}
 	p.tries++
 	p.away = true
-	r := m.reportTo(s)
-	r.Usage = p.reports
-	m.counts.Reports++
+	r := &rules.SessionReport{UPSEID: s.seid, CPFSEID: st.cp, Node: st.node, Usage: p.reports}
+	if p.tidings != nil {
+		p.tidings.fill(r)
+	} else {
+		m.counts.Reports++
+	}
 	m.mu.Unlock()
 	m.reporter.Report(r, func(a *rules.ReportAnswer) {
 		if a == nil {
@@ -74,25 +93,62 @@ func (m *Manager) forgetReport(seid, no uint64) {
 func (m *Manager) reportUnanswered(seid, no uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p := m.pending[seid][no]
-	if p != nil {
-		p.away = false
+	s, p := m.sessions[seid], m.pending[seid][no]
+	if s == nil || p == nil || m.closed {
+		return
 	}
+	p.away = false
+	m.counts.ReportsUnanswered++
+	reachable := m.reporter.Reachable(s.peer.node)
+	m.log.Warn("session report not answered", "seid", seid, "node", s.peer.node, "report", p, "tries", p.tries, "reachable", reachable)
 	switch {
-	case p == nil || m.closed:
-	case p.tries < reportTries:
+	case p.once, p.tries >= reportTries && reachable:
+		m.reportLost(seid, no, p)
+	case reachable:
 		time.AfterFunc(reportAgain, func() { m.sendReport(seid, no) })
-	default:
-		m.forgetReport(seid, no)
-		m.counts.ReportsLost++
-		m.log.Error("usage report was never answered", "seid", seid, "reports", fmt.Sprint(p.reports))
-		m.store.Apply(nil, store.PutReport(seid, no, nil))
 	}
 }
 
-func (m *Manager) reportTo(s *session) *rules.SessionReport {
-	st := mustDecode(s.record)
-	return &rules.SessionReport{UPSEID: s.seid, CPFSEID: st.cp, Node: st.node}
+// reportLost gives a report up. Called under the mutex.
+func (m *Manager) reportLost(seid, no uint64, p *pendingReport) {
+	m.forgetReport(seid, no)
+	if p.tidings != nil {
+		m.counts.TidingsLost++
+		m.log.Error("session report was never answered", "seid", seid, "report", p)
+	} else {
+		m.counts.ReportsLost++
+		m.log.Error("usage report was never answered", "seid", seid, "reports", fmt.Sprint(p.reports))
+	}
+	m.store.Apply(nil, store.PutReport(seid, no, nil))
+}
+
+// PeerBack sends what a CP function did not answer while it was away.
+func (m *Manager) PeerBack(node rules.NodeID) {
+	type report struct{ seid, no uint64 }
+	var list []report
+	m.mu.Lock()
+	for seid, reports := range m.pending {
+		if s := m.sessions[seid]; s == nil || s.peer.node != node {
+			continue
+		}
+		for no, p := range reports {
+			if !p.away && p.tries > 0 {
+				list = append(list, report{seid, no})
+			}
+		}
+	}
+	m.mu.Unlock()
+	slices.SortFunc(list, func(a, b report) int { return cmp.Compare(a.no, b.no) })
+	for _, r := range list {
+		m.sendReport(r.seid, r.no)
+	}
+}
+
+func (p *pendingReport) String() string {
+	if p.tidings != nil {
+		return p.tidings.String()
+	}
+	return "usage"
 }
 
 // reportAnswered does what a Session Report Response asks for, §7.5.9.
@@ -124,9 +180,12 @@ func (m *Manager) reportAnswered(seid uint64, a *rules.ReportAnswer) {
 	m.Modify(rules.Transaction{}, seid, r, nil)
 }
 
-func encodeReports(list []rules.UsageReport) []byte {
+func (p *pendingReport) encode() []byte {
 	c := coder{}
-	walkReports(&c, &list)
+	walkReports(&c, &p.reports)
+	if p.tidings != nil {
+		walkTidings(&c, p.tidings)
+	}
 	return c.b
 }
 
@@ -157,6 +216,11 @@ func (m *Manager) loadReports() error {
 		c := coder{b: b, reading: true}
 		p := &pendingReport{}
 		walkReports(&c, &p.reports)
+		if c.err == nil && len(c.b) > 0 {
+			p.tidings = &tidings{}
+			walkTidings(&c, p.tidings)
+			p.once = p.tidings.inactive
+		}
 		if c.err != nil {
 			return fmt.Errorf("report of session %x: %w", seid, c.err)
 		}

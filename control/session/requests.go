@@ -267,7 +267,7 @@ func (m *Manager) modified(s *session, d *draft, t *rules.Transaction, done rule
 	}
 	wire := m.keep(s, d, t, a)
 	m.counts.Modified++
-	writes := []store.Write{store.PutSession(s.seid, s.record)}
+	writes := append(m.forgetTidings(s, d.st, d.dropBuffered), store.PutSession(s.seid, s.record))
 	if len(a.Usage) > 0 { // told, so not to be counted again: both are stored, or neither
 		writes = append(writes, store.PutUsage(s.seid, s.usage))
 	}

@@ -100,6 +100,40 @@ def counter(upf, node: str, what: str) -> int:
     return upf.tell("/airpath/node", node)[what]
 
 
+def test_paging_waits_for_an_smf_that_is_away(make_upf):
+    """TS 23.527 §4.3: the SMF answers neither the report nor heartbeats; back, it is told of what
+    still waits, and of nothing that does not."""
+    upf = make_upf(heartbeat_s=1)
+    upf.settle()
+    gnb, smf = upf.gnb(), upf.smf()
+    smf.associate()
+    waits = pdu_session(smf, ies.bar(1, packets=30), down=("BUFF", "NOCP"), bar=1, gnb=None)
+    broken = pdu_session(smf, teid=0xBEEF)
+    smf.close()
+    with netns.inside(upf.dn):
+        sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with sock:
+        send(sock, waits, range(5))
+    gnb.send_raw(N3, gtpu.error_indication(0xBEEF, GNB))
+    until = time.monotonic() + 60
+    while "peer does not answer heartbeats" not in upf.agent.log():
+        assert time.monotonic() < until
+        time.sleep(0.2)
+    back = upf.smf(address=smf.address, recovery=smf.recovery)
+    back.peer_seids = smf.peer_seids
+    told = {}
+    while len(told) < 2:
+        report = back.wait_request(pfcp.REPORT, timeout=30)
+        flags = ies.one_of(report, p.IE_ReportType)
+        told[report.seid] = (flags.DLDR, flags.ERIR)
+    assert told == {waits.cp_seid: (1, 0), broken.cp_seid: (0, 1)}
+    waits.smf = back
+    waits.modify(ies.far(2, "FORW", to=ies.ACCESS, out=(7, GNB), update=True))
+    assert numbers(gnb, 5, 7) == list(range(5))
+    assert back.requests.empty(), "answered, they are not told again"
+    upf.stop()
+
+
 def test_buffering_is_bounded_and_can_be_dropped(upf, gnb, smf, internet):
     """§5.2.4, §8.2.99: so many packets, the rest dropped by name; DROBU drops what waits."""
     before = upf.drops()

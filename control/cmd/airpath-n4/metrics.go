@@ -39,6 +39,8 @@ var (
 		count("sessions_refused_total", "Session requests refused by the session manager.", func(c *session.Counters) uint64 { return c.Refused }),
 		count("usage_reports_total", "Usage reports sent to CP functions.", func(c *session.Counters) uint64 { return c.Reports }),
 		count("usage_reports_lost_total", "Usage reports given up.", func(c *session.Counters) uint64 { return c.ReportsLost }),
+		count("session_reports_unanswered_total", "Session reports of all kinds that no repetition got an answer to; most are sent again later.", func(c *session.Counters) uint64 { return c.ReportsUnanswered }),
+		count("session_reports_lost_total", "Reports of downlink data, error indications and inactivity given up.", func(c *session.Counters) uint64 { return c.TidingsLost }),
 		count("unit_events_twice_total", "Events of forwarding units that had been seen before.", func(c *session.Counters) uint64 { return c.EventsTwice }),
 		count("unit_events_unknown_total", "Events of sessions or URRs that are not there.", func(c *session.Counters) uint64 { return c.EventsUnknown }),
 		count("unit_disconnects_total", "Connections to forwarding units lost.", func(c *session.Counters) uint64 { return c.Disconnects }),
