@@ -48,6 +48,13 @@ be32_put(uint8_t *p, uint32_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
+static inline void
+be64_put(uint8_t *p, uint64_t v)
+{
+	v = __builtin_bswap64(v);
+	memcpy(p, &v, sizeof(v));
+}
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "x86 and aarch64 only");
 
 #endif

@@ -80,6 +80,7 @@ port_finish(const struct ap_config *cfg, struct ap_cfg_port *p, struct ap_error 
 	const char *has = NULL;
 
 	DEFAULT(p->queues, config_upf_queues(cfg, p->name));
+	DEFAULT(p->queues, config_gnb_header_queues(cfg, p->name));
 	DEFAULT(p->queues, 1);
 	DEFAULT(p->ring_size, 4096);
 	if (need)
@@ -130,7 +131,7 @@ lcores_finish(const struct ap_config *cfg, struct ap_error *err)
 static int
 names_unique(const struct ap_config *cfg, struct ap_error *err)
 {
-	const char *seen[4 * 16];
+	const char *seen[5 * 16];
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < cfg->ports_count; i++)
@@ -146,6 +147,8 @@ names_unique(const struct ap_config *cfg, struct ap_error *err)
 		seen[n++] = cfg->gen[i].name;
 	for (unsigned i = 0; i < cfg->upf_count; i++)
 		seen[n++] = cfg->upf[i].name;
+	for (unsigned i = 0; i < cfg->gnb_header_count; i++)
+		seen[n++] = cfg->gnb_header[i].edge.name;
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned j = 0; j < i; j++)
 			if (strcmp(seen[i], seen[j]) == 0)
@@ -183,6 +186,9 @@ config_finish(struct ap_config *cfg, struct ap_error *err)
 			return -EINVAL;
 	for (unsigned i = 0; i < cfg->upf_count; i++)
 		if (config_upf_finish(cfg, &cfg->upf[i], err) < 0)
+			return -EINVAL;
+	for (unsigned i = 0; i < cfg->gnb_header_count; i++)
+		if (config_gnb_header_finish(cfg, &cfg->gnb_header[i], err) < 0)
 			return -EINVAL;
 	if (ap_config_join(cfg, err) < 0 || lcores_finish(cfg, err) < 0)
 		return -EINVAL;

@@ -280,10 +280,18 @@ enum ap_cfg_upf_side {
 	AP_UPF_LI_FUNCTION,
 };
 
-/** Where a UPF meets a network; several share a port by VLAN. */
+/** What a gNB's interface is toward. */
+enum ap_cfg_gnb_side {
+	AP_GNB_N3 = 0, /**< UPFs */
+	AP_GNB_F1,     /**< DUs */
+};
+
+/** Where a UPF, or a gNB, meets a network; several share a port by VLAN. */
 struct ap_cfg_upf_interface {
 	char *name;
-	char *port;
+	char *port; /**< NULL: a gNB's virtual functions */
+	char *mac;  /**< gNB with virtual functions: frames to it are the interface's; else NULL */
+	enum ap_cfg_gnb_side side;   /**< gNB */
 	uint32_t vlan;               /**< 0: untagged */
 	enum ap_cfg_upf_side *types; /**< default: all but cp_function and li_function */
 	unsigned types_count;
@@ -310,6 +318,7 @@ struct ap_cfg_upf_neighbour {
 };
 
 struct ap_cfg_upf {
+	const char *kind; /**< of role, for messages; not in YAML */
 	char *name;
 	char *socket;     /**< UNIX SOCK_SEQPACKET the agent connects to */
 	uint32_t workers; /**< default 1; each serves one queue of every port */
@@ -332,6 +341,23 @@ struct ap_cfg_upf {
 	unsigned routes_count;
 	struct ap_cfg_upf_neighbour *neighbours;
 	unsigned neighbours_count;
+};
+
+/** What crosses between CU and DU in role gnb_header. */
+enum ap_cfg_gnb_split {
+	AP_GNB_SPLIT_RLC = 0, /**< RLC PDUs: S3's header processing */
+	AP_GNB_SPLIT_PDCP,    /**< PDCP PDUs: F1-U itself */
+};
+
+struct ap_cfg_gnb_header {
+	/** Its port side is a UPF's: name, socket, workers, sessions (default 65536), reassembly,
+	 * error_indications_s, oversize, interfaces, routes, neighbours. */
+	struct ap_cfg_upf edge;
+	enum ap_cfg_gnb_split split;
+	uint32_t drbs_per_session; /**< 1, 2, 4 or 8; default 1 */
+	char **vfs; /**< ports of a SmartNIC's virtual functions: one a worker; in place of the
+		       interfaces' ports */
+	unsigned vfs_count;
 };
 
 struct ap_cfg_lcore {
@@ -369,6 +395,8 @@ struct ap_config {
 	unsigned gen_count;
 	struct ap_cfg_upf *upf;
 	unsigned upf_count;
+	struct ap_cfg_gnb_header *gnb_header;
+	unsigned gnb_header_count;
 	struct ap_cfg_lcore *lcores;
 	unsigned lcores_count;
 	struct ap_cfg_place *place;

@@ -56,6 +56,17 @@ bool config_prefix_is_network(const uint8_t *address, uint8_t bits, int octets);
 /** @return queues that upfs want of a port unless the deployment says, 0: it is of no upf. */
 uint32_t config_upf_queues(const struct ap_config *cfg, const char *port);
 
+/** Routes and neighbours of a upf, or of a gNB's port side. */
+int config_edge_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
+		       struct ap_error *err);
+
+/** Fills in defaults and checks one gnb_header: config_gnb.c. */
+int config_gnb_header_finish(const struct ap_config *cfg, struct ap_cfg_gnb_header *gnb,
+			     struct ap_error *err);
+
+/** As config_upf_queues(), of gnb_headers. */
+uint32_t config_gnb_header_queues(const struct ap_config *cfg, const char *port);
+
 /** The same for the HARQ settings of a ue or a phy. */
 int config_harq_finish(const struct ap_config *cfg, const char *role, const char *name,
 		       struct ap_cfg_harq *h, struct ap_error *err);

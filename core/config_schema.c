@@ -51,6 +51,9 @@ static const cyaml_strval_t upf_sides[] = {
 	{"li_function", AP_UPF_LI_FUNCTION},
 };
 
+static const cyaml_strval_t gnb_sides[] = {{"n3", AP_GNB_N3}, {"f1", AP_GNB_F1}};
+static const cyaml_strval_t gnb_splits[] = {{"rlc", AP_GNB_SPLIT_RLC}, {"pdcp", AP_GNB_SPLIT_PDCP}};
+
 static const cyaml_schema_value_t string_value = {
 	CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, 128)};
 static const cyaml_schema_value_t upf_side_value = {CYAML_VALUE_ENUM(
@@ -307,6 +310,47 @@ static const cyaml_schema_field_t upf_fields[] = {
 static const cyaml_schema_value_t upf_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_upf, upf_fields)};
 
+static const cyaml_schema_field_t gnb_interface_fields[] = {
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_upf_interface, name, 1, 40),
+	CYAML_FIELD_STRING_PTR("port", PTR, struct ap_cfg_upf_interface, port, 1, 40),
+	CYAML_FIELD_STRING_PTR("mac", PTR, struct ap_cfg_upf_interface, mac, 1, 32),
+	CYAML_FIELD_ENUM("type", CYAML_FLAG_STRICT, struct ap_cfg_upf_interface, side, gnb_sides,
+			 CYAML_ARRAY_LEN(gnb_sides)),
+	CYAML_FIELD_UINT("vlan", OPT, struct ap_cfg_upf_interface, vlan),
+	CYAML_FIELD_SEQUENCE("addresses", PTR, struct ap_cfg_upf_interface, addresses,
+			     &string_value, 0, 8),
+	CYAML_FIELD_SEQUENCE("gateways", PTR, struct ap_cfg_upf_interface, gateways, &string_value,
+			     0, 2),
+	CYAML_FIELD_UINT("mtu", OPT, struct ap_cfg_upf_interface, mtu),
+	CYAML_FIELD_END};
+static const cyaml_schema_value_t gnb_interface_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_upf_interface, gnb_interface_fields)};
+
+static const cyaml_schema_field_t gnb_header_fields[] = {
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_gnb_header, edge.name, 1, 16),
+	CYAML_FIELD_STRING_PTR("socket", NEED, struct ap_cfg_gnb_header, edge.socket, 1,
+			       CYAML_UNLIMITED),
+	CYAML_FIELD_ENUM("split", OPT | CYAML_FLAG_STRICT, struct ap_cfg_gnb_header, split,
+			 gnb_splits, CYAML_ARRAY_LEN(gnb_splits)),
+	CYAML_FIELD_UINT("workers", OPT, struct ap_cfg_gnb_header, edge.workers),
+	CYAML_FIELD_UINT("sessions", OPT, struct ap_cfg_gnb_header, edge.sessions),
+	CYAML_FIELD_UINT("drbs_per_session", OPT, struct ap_cfg_gnb_header, drbs_per_session),
+	CYAML_FIELD_UINT("reassembly_packets", OPT, struct ap_cfg_gnb_header,
+			 edge.reassembly_packets),
+	CYAML_FIELD_UINT("reassembly_ms", OPT, struct ap_cfg_gnb_header, edge.reassembly_ms),
+	CYAML_FIELD_UINT("error_indications_s", OPT, struct ap_cfg_gnb_header,
+			 edge.error_indications_s),
+	CYAML_FIELD_SEQUENCE("vfs", PTR, struct ap_cfg_gnb_header, vfs, &string_value, 0, 32),
+	CYAML_FIELD_SEQUENCE("interfaces", NEED, struct ap_cfg_gnb_header, edge.interfaces,
+			     &gnb_interface_value, 1, 14),
+	CYAML_FIELD_SEQUENCE("routes", PTR, struct ap_cfg_gnb_header, edge.routes, &upf_route_value,
+			     0, 256),
+	CYAML_FIELD_SEQUENCE("neighbours", PTR, struct ap_cfg_gnb_header, edge.neighbours,
+			     &upf_neighbour_value, 0, 1024),
+	CYAML_FIELD_END};
+static const cyaml_schema_value_t gnb_header_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_gnb_header, gnb_header_fields)};
+
 static const cyaml_schema_field_t lcore_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_lcore, name, 1, 40),
 	CYAML_FIELD_UINT("cpu", CYAML_FLAG_DEFAULT, struct ap_cfg_lcore, cpu),
@@ -341,6 +385,8 @@ static const cyaml_schema_field_t config_fields[] = {
 	CYAML_FIELD_SEQUENCE("phy", PTR, struct ap_config, phy, &phy_value, 0, 16),
 	CYAML_FIELD_SEQUENCE("gen", PTR, struct ap_config, gen, &gen_value, 0, 16),
 	CYAML_FIELD_SEQUENCE("upf", PTR, struct ap_config, upf, &upf_value, 0, 16),
+	CYAML_FIELD_SEQUENCE("gnb_header", PTR, struct ap_config, gnb_header, &gnb_header_value, 0,
+			     16),
 	CYAML_FIELD_SEQUENCE("lcores", NEED, struct ap_config, lcores, &lcore_value, 1, 128),
 	CYAML_FIELD_SEQUENCE("place", NEED, struct ap_config, place, &place_value, 1, 512),
 	CYAML_FIELD_END};

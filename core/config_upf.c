@@ -28,19 +28,19 @@ routes_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct 
 		int octets = ap_config_prefix(route->prefix, address, &bits);
 
 		if (!has_interface(upf, route->interface))
-			BAD("%s: upf %s: routes[%u]: there is no interface '%s'", cfg->path,
-			    upf->name, r, route->interface);
+			BAD("%s: %s %s: routes[%u]: there is no interface '%s'", cfg->path,
+			    upf->kind, upf->name, r, route->interface);
 		if (octets < 0 || strchr(route->prefix, '/') == NULL)
-			BAD("%s: upf %s: routes[%u]: prefix '%s' is not address/bits", cfg->path,
-			    upf->name, r, route->prefix);
+			BAD("%s: %s %s: routes[%u]: prefix '%s' is not address/bits", cfg->path,
+			    upf->kind, upf->name, r, route->prefix);
 		if (!config_prefix_is_network(address, bits, octets))
-			BAD("%s: upf %s: routes[%u]: prefix %s has bits set behind its %u",
-			    cfg->path, upf->name, r, route->prefix, bits);
+			BAD("%s: %s %s: routes[%u]: prefix %s has bits set behind its %u",
+			    cfg->path, upf->kind, upf->name, r, route->prefix, bits);
 		if (route->via &&
 		    (ap_config_prefix(route->via, address, &bits) != octets || bits != octets * 8))
-			BAD("%s: upf %s: routes[%u]: via '%s' is not an address of the prefix's "
+			BAD("%s: %s %s: routes[%u]: via '%s' is not an address of the prefix's "
 			    "family",
-			    cfg->path, upf->name, r, route->via);
+			    cfg->path, upf->kind, upf->name, r, route->via);
 	}
 	return 0;
 }
@@ -55,16 +55,24 @@ neighbours_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, str
 		int octets = ap_config_prefix(n->address, address, &bits);
 
 		if (!has_interface(upf, n->interface))
-			BAD("%s: upf %s: neighbours[%u]: there is no interface '%s'", cfg->path,
-			    upf->name, i, n->interface);
+			BAD("%s: %s %s: neighbours[%u]: there is no interface '%s'", cfg->path,
+			    upf->kind, upf->name, i, n->interface);
 		if (octets < 0 || bits != octets * 8)
-			BAD("%s: upf %s: neighbours[%u]: '%s' is not an address", cfg->path,
-			    upf->name, i, n->address);
+			BAD("%s: %s %s: neighbours[%u]: '%s' is not an address", cfg->path,
+			    upf->kind, upf->name, i, n->address);
 		if (ap_config_mac(n->mac, mac) < 0 || mac[0] & 1)
-			BAD("%s: upf %s: neighbours[%u]: mac '%s' is no unicast Ethernet address",
-			    cfg->path, upf->name, i, n->mac);
+			BAD("%s: %s %s: neighbours[%u]: mac '%s' is no unicast Ethernet address",
+			    cfg->path, upf->kind, upf->name, i, n->mac);
 	}
 	return 0;
+}
+
+int
+config_edge_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct ap_error *err)
+{
+	if (config_upf_interfaces_finish(cfg, upf, err) < 0 || routes_finish(cfg, upf, err) < 0)
+		return -EINVAL;
+	return neighbours_finish(cfg, upf, err);
 }
 
 static uint32_t
@@ -106,6 +114,7 @@ queues_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct 
 int
 config_upf_finish(const struct ap_config *cfg, struct ap_cfg_upf *upf, struct ap_error *err)
 {
+	upf->kind = "upf";
 	DEFAULT(upf->workers, 1);
 	DEFAULT(upf->sessions, 1U << 20);
 	DEFAULT(upf->buffer_packets, 8192);
@@ -136,8 +145,7 @@ config_upf_finish(const struct ap_config *cfg, struct ap_cfg_upf *upf, struct ap
 	if (upf->reassembly_packets > 65536 || upf->reassembly_ms > 60000)
 		BAD("%s: upf %s: reassembly_packets must be 1..65536 and reassembly_ms 1..60000",
 		    cfg->path, upf->name);
-	if (config_upf_interfaces_finish(cfg, upf, err) < 0 || routes_finish(cfg, upf, err) < 0 ||
-	    neighbours_finish(cfg, upf, err) < 0)
+	if (config_edge_finish(cfg, upf, err) < 0)
 		return -EINVAL;
 	return queues_finish(cfg, upf, err);
 }

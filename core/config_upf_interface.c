@@ -80,8 +80,8 @@ is_host(const uint8_t *address, int octets)
 	       (octets == 4 ? address[0] < 224 && address[0] != 0 : address[0] != 0xFF);
 }
 
-#define AT "%s: upf %s: interface %s: "
-#define WHERE cfg->path, upf->name, i->name
+#define AT "%s: %s %s: interface %s: "
+#define WHERE cfg->path, upf->kind, upf->name, i->name
 
 /** @return whether an address of the interface has `gateway` on its link and is another one. */
 static bool
@@ -148,18 +148,19 @@ static int
 interface_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
 		 struct ap_cfg_upf_interface *i, struct ap_error *err)
 {
-	const struct ap_cfg_port *port = ap_config_port(cfg, i->port);
+	/* Without one frames come by virtual functions: config_gnb.c. */
+	const struct ap_cfg_port *port = i->port ? ap_config_port(cfg, i->port) : NULL;
 
 	DEFAULT(i->mtu, 1500);
-	if (port == NULL)
+	if (port == NULL && i->port)
 		BAD(AT "there is no port '%s'", WHERE, i->port);
-	if (port->framing != AP_FRAMING_RAW)
+	if (port && port->framing != AP_FRAMING_RAW)
 		BAD(AT "port %s: framing must be raw", WHERE, i->port);
 	if (i->vlan > 4094)
 		BAD(AT "vlan %u must be 1..4094, or 0 for untagged frames", WHERE, i->vlan);
 	if (i->mtu < 576 || i->mtu > 9600)
 		BAD(AT "mtu %u must be 576..9600", WHERE, i->mtu);
-	if (port->mtu && i->mtu > port->mtu)
+	if (port && port->mtu && i->mtu > port->mtu)
 		BAD(AT "mtu %u, but port %s has %u", WHERE, i->mtu, i->port, port->mtu);
 	if (addresses_finish(cfg, upf, i, err) < 0)
 		return -EINVAL;
@@ -196,12 +197,13 @@ config_upf_interfaces_finish(const struct ap_config *cfg, const struct ap_cfg_up
 			return -EINVAL;
 		for (unsigned b = 0; b < a; b++) {
 			if (strcmp(upf->interfaces[b].name, i->name) == 0)
-				BAD("%s: upf %s: two interfaces are called '%s'", cfg->path,
-				    upf->name, i->name);
+				BAD("%s: %s %s: two interfaces are called '%s'", cfg->path,
+				    upf->kind, upf->name, i->name);
 			if (shares_address(i, &upf->interfaces[b]))
 				BAD(AT "has an address of interface %s too", WHERE,
 				    upf->interfaces[b].name);
-			if (strcmp(upf->interfaces[b].port, i->port) == 0 &&
+			if (i->port && upf->interfaces[b].port &&
+			    strcmp(upf->interfaces[b].port, i->port) == 0 &&
 			    upf->interfaces[b].vlan == i->vlan)
 				BAD(AT "port %s with vlan %u belongs to interface %s already",
 				    WHERE, i->port, i->vlan, upf->interfaces[b].name);

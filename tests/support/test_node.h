@@ -45,6 +45,15 @@ test_node_graph_node(void)
 	return r;
 }
 
+/** Zeroed and aligned as the engine does it. */
+static inline void *
+test_node_priv(size_t size)
+{
+	void *p = aligned_alloc(RTE_CACHE_LINE_SIZE, RTE_CACHE_LINE_ROUNDUP(size));
+
+	return p ? memset(p, 0, size) : NULL;
+}
+
 /** An instance of `type` in `role`. */
 static inline struct test_node *
 test_node_make(const char *type, void *role)
@@ -65,7 +74,7 @@ test_node_make(const char *type, void *role)
 	t->n.rte = t->rte = test_node_graph_node();
 	t->n.timer.fire = test_node_fire;
 	if (t->n.type->priv_size)
-		t->n.priv = calloc(1, t->n.type->priv_size);
+		t->n.priv = test_node_priv(t->n.type->priv_size);
 	*(struct ap_node **)(void *)t->rte->ctx = &t->n;
 	t->rte->nb_edges = t->n.type->nb_edges;
 	for (unsigned i = 0; i < t->n.type->nb_edges; i++)
