@@ -80,24 +80,32 @@ cut(struct rte_mbuf *m, unsigned bytes)
 
 /* --- tunnels ---------------------------------------------------------------------------------- */
 
-/** The T-PDU: an IP packet of the length it says. Data moves to it. */
+/** @return length of the T-PDU's IP packet; 0: it is none. */
 static unsigned
-inner(struct rte_mbuf *m, unsigned at, const struct gtpu_gpdu *g, uint8_t rx, uint8_t interface)
+inner_bytes(const struct rte_mbuf *m, unsigned at, const struct gtpu_gpdu *g, uint8_t *rx)
 {
 	const uint8_t *p = rte_pktmbuf_mtod_offset(m, const uint8_t *, at);
-	unsigned bytes;
 
 	if (g->tpdu_bytes < IP4_HDR_BYTES || m->data_len - at < IP4_HDR_BYTES)
-		return drop(UPF_IN_DROP_INNER);
+		return 0;
 	if (p[0] >> 4 == 6 && m->data_len - at < IP6_HDR_BYTES)
-		return drop(UPF_IN_DROP_INNER);
-	bytes = upf_in_inner_bytes(p, g->tpdu_bytes, &rx);
-	if (bytes == 0)
+		return 0;
+	return upf_in_inner_bytes(p, g->tpdu_bytes, rx);
+}
+
+/** The T-PDU: an IP packet of the length it says, or whatever it is. Data moves to it. */
+static unsigned
+inner(struct rte_mbuf *m, unsigned at, const struct gtpu_gpdu *g, uint8_t rx,
+      const struct upf_link *link)
+{
+	unsigned bytes = link->types & UPF_LINK_OPAQUE ? g->tpdu_bytes : inner_bytes(m, at, g, &rx);
+
+	if (bytes == 0 || m->data_len <= at)
 		return drop(UPF_IN_DROP_INNER);
 	rx |= UPF_RX_TUNNEL;
 	if (g->qfi != GTPU_NO_QFI)
 		rx |= UPF_RX_QFI | (g->rqi ? UPF_RX_RQI : 0);
-	upf_in_mark(m, g->teid, g->qfi & 0x3F, rx, interface);
+	upf_in_mark(m, g->teid, g->qfi & 0x3F, rx, link->index);
 	m->vlan_tci_outer = (uint16_t)at;
 	cut(m, at + bytes);
 	m->data_off = (uint16_t)(m->data_off + at);
@@ -108,7 +116,7 @@ inner(struct rte_mbuf *m, unsigned at, const struct gtpu_gpdu *g, uint8_t rx, ui
 
 /** UDP at `at` of an IP packet to us, whose data ends with the packet. */
 static unsigned
-udp(struct rte_mbuf *m, unsigned at, uint16_t type, uint8_t interface)
+udp(struct rte_mbuf *m, unsigned at, uint16_t type, const struct upf_link *link)
 {
 	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
 	const uint8_t rx = type == ETH_TYPE_IP6 ? UPF_RX_OUTER6 : 0;
@@ -118,7 +126,7 @@ udp(struct rte_mbuf *m, unsigned at, uint16_t type, uint8_t interface)
 	if (m->data_len < at + UDP_HDR_BYTES)
 		return drop(UPF_IN_DROP_GTPU);
 	if (be16_get(p + at + 2) != GTPU_PORT)
-		return own(m, type, UPF_LOCAL_OWN, interface);
+		return own(m, type, UPF_LOCAL_OWN, link->index);
 	bytes = be16_get(p + at + 4);
 	if (bytes < UDP_HDR_BYTES + GTPU_HDR_BYTES || bytes > m->pkt_len - at ||
 	    m->data_len < at + UDP_HDR_BYTES + GTPU_HDR_BYTES)
@@ -127,12 +135,12 @@ udp(struct rte_mbuf *m, unsigned at, uint16_t type, uint8_t interface)
 	bytes -= UDP_HDR_BYTES;
 	if (p[at + 1] != GTPU_G_PDU) {
 		m->vlan_tci_outer = (uint16_t)at;
-		return own(m, type, UPF_LOCAL_GTPU, interface);
+		return own(m, type, UPF_LOCAL_GTPU, link->index);
 	}
 	room = m->data_len - at;
 	if ((room >= GTPU_HDR_PSC_BYTES || room >= bytes) &&
 	    gtpu_gpdu_decode_fast(p + at, bytes, &g) > 0)
-		return inner(m, at + g.hdr_bytes, &g, rx, interface);
+		return inner(m, at + g.hdr_bytes, &g, rx, link);
 	if (m->nb_segs > 1 && rte_pktmbuf_linearize(m) < 0)
 		return drop(UPF_IN_DROP_SCATTERED);
 	p = rte_pktmbuf_mtod(m, const uint8_t *);
@@ -141,9 +149,9 @@ udp(struct rte_mbuf *m, unsigned at, uint16_t type, uint8_t interface)
 		return drop(UPF_IN_DROP_GTPU);
 	if (g.unknown) {
 		m->vlan_tci_outer = (uint16_t)at;
-		return own(m, type, UPF_LOCAL_GTPU, interface);
+		return own(m, type, UPF_LOCAL_GTPU, link->index);
 	}
-	return inner(m, at + g.hdr_bytes, &g, rx, interface);
+	return inner(m, at + g.hdr_bytes, &g, rx, link);
 }
 
 /* --- IPv4 ------------------------------------------------------------------------------------- */
@@ -204,7 +212,7 @@ ip4(const struct upf_net *net, const struct upf_link *link, struct rte_mbuf *m)
 	if (be16_get(ip + 6) & 0x3FFF)
 		return own(m, ETH_TYPE_IP4, UPF_LOCAL_FRAGMENT, link->index);
 	if (ip[9] == IP_PROTO_UDP)
-		return udp(m, hdr, ETH_TYPE_IP4, link->index);
+		return udp(m, hdr, ETH_TYPE_IP4, link);
 	return own(m, ETH_TYPE_IP4, UPF_LOCAL_OWN, link->index);
 }
 
@@ -244,7 +252,7 @@ own6(const struct upf_link *link, struct rte_mbuf *m)
 	if (next == IP6_FRAGMENT)
 		return own(m, ETH_TYPE_IP6, UPF_LOCAL_FRAGMENT, link->index);
 	if (next == IP_PROTO_UDP)
-		return udp(m, at, ETH_TYPE_IP6, link->index);
+		return udp(m, at, ETH_TYPE_IP6, link);
 	return own(m, ETH_TYPE_IP6, UPF_LOCAL_OWN, link->index);
 }
 

@@ -28,12 +28,18 @@ interface_of(const struct ap_cfg_upf *cfg, const char *name)
 }
 
 static void
-interface_fill(struct upf_net_interface *to, const struct upf *upf,
+interface_fill(struct upf_net_interface *to, struct ap_port *const *ports, uint8_t i,
 	       const struct ap_cfg_upf_interface *cfg)
 {
 	to->name = cfg->name;
-	while (strcmp(upf->ports[to->port]->name, cfg->port) != 0)
-		to->port++;
+	if (cfg->port) {
+		while (strcmp(ports[to->port]->name, cfg->port) != 0)
+			to->port++;
+		memcpy(to->mac, &ports[to->port]->mac, sizeof(to->mac));
+	} else {
+		to->port = i;
+		ap_config_mac(cfg->mac, to->mac);
+	}
 	to->types = 1 << UPF_ACCESS | 1 << UPF_CORE | 1 << UPF_SGI_N6_LAN;
 	if (cfg->types_count)
 		to->types = 0;
@@ -41,7 +47,6 @@ interface_fill(struct upf_net_interface *to, const struct upf *upf,
 		to->types |= (uint8_t)(1 << cfg->types[t]);
 	to->vlan = (uint16_t)cfg->vlan;
 	to->mtu = (uint16_t)cfg->mtu;
-	memcpy(to->mac, &upf->ports[to->port]->mac, sizeof(to->mac));
 	for (unsigned a = 0; a < cfg->addresses_count; a++)
 		to->addresses[to->nb_addresses++] = prefix_of(cfg->addresses[a]);
 }
@@ -93,37 +98,46 @@ neighbours_fill(struct upf_net_neighbour *to, const struct ap_cfg_upf *cfg)
 	return cfg->neighbours_count;
 }
 
-int
-upf_interfaces_init(struct ap_run *run, struct upf *upf, struct upf_net_cfg *net,
-		    struct ap_error *err)
+struct upf_net *
+upf_interfaces_net(const struct ap_cfg_upf *cfg, struct ap_port *const *ports,
+		   struct upf_net_cfg *net, struct ap_error *err)
 {
-	const struct ap_cfg_upf *cfg = upf->cfg;
 	struct upf_net_interface *interfaces =
 		calloc(cfg->interfaces_count, sizeof(struct upf_net_interface));
 	struct upf_net_route *routes =
 		calloc(cfg->routes_count + 2 * UPF_INTERFACES_MAX, sizeof(struct upf_net_route));
 	struct upf_net_neighbour *neighbours =
 		calloc(cfg->neighbours_count + 1, sizeof(struct upf_net_neighbour));
-	const char *names[UPF_INTERFACES_MAX];
+	struct upf_net *made = NULL;
 
-	upf->nb_ports = upf_ports(cfg, names);
-	for (unsigned p = 0; p < upf->nb_ports; p++)
-		upf->ports[p] = ap_run_port(run, names[p]);
 	if (interfaces && routes && neighbours) {
 		for (unsigned i = 0; i < cfg->interfaces_count; i++)
-			interface_fill(&interfaces[i], upf, &cfg->interfaces[i]);
+			interface_fill(&interfaces[i], ports, (uint8_t)i, &cfg->interfaces[i]);
 		net->nb_interfaces = cfg->interfaces_count;
 		net->interfaces = interfaces;
 		net->nb_routes = routes_fill(routes, cfg);
 		net->routes = routes;
 		net->nb_neighbours = neighbours_fill(neighbours, cfg);
 		net->neighbours = neighbours;
-		upf->net = upf_net_create(net, err);
+		made = upf_net_create(net, err);
 	} else {
 		ap_error_set(err, "out of memory");
 	}
 	free(interfaces);
 	free(routes);
 	free(neighbours);
+	return made;
+}
+
+int
+upf_interfaces_init(struct ap_run *run, struct upf *upf, struct upf_net_cfg *net,
+		    struct ap_error *err)
+{
+	const char *names[UPF_INTERFACES_MAX];
+
+	upf->nb_ports = upf_ports(upf->cfg, names);
+	for (unsigned p = 0; p < upf->nb_ports; p++)
+		upf->ports[p] = ap_run_port(run, names[p]);
+	upf->net = upf_interfaces_net(upf->cfg, upf->ports, net, err);
 	return upf->net ? 0 : -EINVAL;
 }

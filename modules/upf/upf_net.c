@@ -98,7 +98,7 @@ add_link(struct upf_net *net, const struct upf_net_interface *c, uint8_t index)
 	link->name = c->name;
 	link->index = index;
 	link->port = c->port;
-	link->types = c->types;
+	link->types = net->cfg.opaque ? UPF_LINK_OPAQUE : c->types;
 	link->vlan = c->vlan;
 	link->mtu = c->mtu ? c->mtu : 1500;
 	link->l2_bytes = c->vlan ? ETH_HDR_BYTES + 4 : ETH_HDR_BYTES;

@@ -61,6 +61,7 @@ struct upf_net_cfg {
 	const struct upf_net_neighbour *neighbours;
 	uint32_t neighbours_max; /**< 0: 4096 */
 	enum upf_mtu_mode mtu_mode;
+	bool opaque;                      /**< a gNB: interfaces are UPF_LINK_OPAQUE */
 	uint32_t icmp_per_s;              /**< ICMP errors, a worker; 0: 100 */
 	uint32_t error_indications_per_s; /**< Error Indications, a worker; 0: 100 */
 	uint32_t reassembly_packets;      /**< fragments held, a worker; 0: 1024 */
@@ -69,6 +70,9 @@ struct upf_net_cfg {
 	struct rte_mempool *indirect;     /**< fragments' payloads: mbufs without room will do */
 };
 
+/** In upf_link.types, alone: T-PDUs are not looked into, and nothing is routed through. */
+#define UPF_LINK_OPAQUE (1 << 7)
+
 /** An interface as packets see it. Constant. */
 struct upf_link {
 	uint32_t ip4[UPF_NET_ADDRESSES_MAX]; /**< [0]: first to be compared, and our source */
@@ -76,7 +80,7 @@ struct upf_link {
 	uint16_t vlan;
 	uint8_t index; /**< from 1; 0: there is no such interface */
 	uint8_t port;
-	uint8_t types; /**< Σ 1 << enum upf_interface_type */
+	uint8_t types; /**< Σ 1 << enum upf_interface_type, or UPF_LINK_OPAQUE */
 	uint8_t nb_ip4, nb_ip6;
 	uint8_t l2_bytes;  /**< 14, 18 with a VLAN tag; the EtherType is the last two */
 	uint8_t source[8]; /**< our MAC; then, with a VLAN, 0x8100 */

@@ -24,6 +24,15 @@ struct ap_plan_node *upf_plan_node(const struct ap_plan *p, const struct ap_cfg_
 struct upf_net_cfg;
 
 /**
+ * The networks of a configuration.
+ * @param ports in whose order links name theirs; interfaces without a port count as one each
+ * @param net what does not come from interfaces, routes and neighbours is filled in
+ * @return NULL with `err` filled
+ */
+struct upf_net *upf_interfaces_net(const struct ap_cfg_upf *cfg, struct ap_port *const *ports,
+				   struct upf_net_cfg *net, struct ap_error *err);
+
+/**
  * Makes upf->net and upf->ports of the configuration.
  * @param net what does not come from interfaces, routes and neighbours is filled in
  * @return 0, or -EINVAL with `err` filled
