@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_GNB_HDR_H
+#define AIRPATH_GNB_HDR_H
+
+/** What gnb_hdr_tx and gnb_hdr_rx share, and how an uplink PDU's headers are judged. */
+
+#include <rte_mbuf.h>
+
+#include "modules/gnb/gnb.h"
+#include "modules/gnb/gnb_frame.h"
+
+#define GNB_HDR_CHUNK 256
+
+/** Edges of both: ports, then upf_out and upf_local. */
+extern const char *const gnb_hdr_edges[GNB_HDR_LOCAL + 1];
+
+/** Frames of several ports, in their order for each. */
+void gnb_hdr_spread(struct ap_node *n, struct rte_mbuf **pkts, const uint8_t *port, uint16_t nb);
+
+/**
+ * Uplink: Identification of the IPv4 packet a T-PDU came in, without the mark that says who
+ * processes it (bit 15); 0 when it came over IPv6. What leaves has it too.
+ */
+static inline uint16_t
+gnb_hdr_id(const struct rte_mbuf *m, const uint8_t *tpdu, uint8_t rx)
+{
+	return rx & UPF_RX_OUTER6 ? 0 : be16_get(tpdu - upf_outer_bytes(m) + 4) & 0x7FFF;
+}
+
+/* --- uplink ----------------------------------------------------------------------------------- */
+
+/** What the bits of a complete SDU's headers must be, a format. */
+struct gnb_ul_form {
+	uint64_t mask, value;
+};
+
+/** @param forms GNB_FORMATS of them */
+void gnb_ul_forms_make(struct gnb_ul_form *forms);
+
+enum gnb_ul_verdict {
+	GNB_UL_SDU,
+	GNB_UL_SHORT,        /**< no SDU behind the headers */
+	GNB_UL_RLC_CONTROL,  /**< a STATUS PDU, TS 38.322 §6.2.2.5: ARQ is not here */
+	GNB_UL_RLC_SEGMENT,  /**< of an SDU: reassembly is not here */
+	GNB_UL_PDCP_CONTROL, /**< TS 38.323 §6.2.3 */
+	GNB_UL_END_MARKER,   /**< SDAP's, TS 37.324 §6.2.3 */
+};
+
+/** Judges an RLC (or PDCP) PDU of `bytes` octets, of which at least min(bytes, 8) are at `p`. */
+enum gnb_ul_verdict gnb_ul_judge(const struct gnb_format *f, const uint8_t *p, uint32_t bytes);
+
+#endif
