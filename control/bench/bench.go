@@ -48,7 +48,8 @@ type Row struct {
 	DelayP50  float64 `json:"delay_us_p50"`
 	DelayP99  float64 `json:"delay_us_p99"`
 	DelayMean float64 `json:"delay_us_mean"`
-	// Of establishments: memory of the agent that a session takes, unused memory given back first.
+	// Of establishments: memory of the agent that a session takes, unused memory given back first;
+	// 0: not measured.
 	Memory     float64 `json:"agent_bytes_per_session,omitempty"`
 	Refused    int     `json:"refused"`
 	SentAgain  int     `json:"sent_again"`
@@ -61,8 +62,9 @@ const (
 	triesDefault = 3
 )
 
-// memoryMin sessions make what one takes stand out.
-const memoryMin = 10000
+// MemoryMin sessions make what one takes stand out of the agent's resident memory; with fewer,
+// Row.Memory is 0: not measured.
+const MemoryMin = 10000
 
 // client plays the SMF.
 type client struct {
@@ -132,7 +134,7 @@ func Run(o Options, row func(Row)) error {
 			if err != nil {
 				return fmt.Errorf("%s %s: %w", p.mode, procedure, err)
 			}
-			if procedure == "establishment" && p.count >= memoryMin {
+			if procedure == "establishment" && p.count >= MemoryMin {
 				after, err := o.Memory()
 				if err != nil {
 					return err

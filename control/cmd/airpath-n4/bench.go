@@ -143,9 +143,9 @@ func (b *benched) measure(cmd *cobra.Command, control *local.Client, o bench.Opt
 	lines := []string{"PROCEDURE\tMODE\tSESSIONS\tPER SECOND\tPER AGENT CORE\tP50 us\tP99 us\tAGENT B/SESSION\tREFUSED\tLOST"}
 	valid := true
 	err := bench.Run(o, func(r bench.Row) {
-		doc.Rows = append(doc.Rows, benchRow{r, about, workers, cores, true})
-		lines = append(lines, fmt.Sprintf("%s\t%s\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%d\t%d", r.Procedure, r.Mode, r.Sessions,
-			r.PerSecond, r.PerCore, r.DelayP50, r.DelayP99, r.Memory, r.Refused, r.Unanswered))
+		row := benchRow{r, about, workers, cores, true}
+		doc.Rows = append(doc.Rows, row)
+		lines = append(lines, row.line())
 		valid = valid && r.Refused == 0 && r.Unanswered == 0
 	})
 	if err != nil {
@@ -157,6 +157,9 @@ func (b *benched) measure(cmd *cobra.Command, control *local.Client, o bench.Opt
 		if err := table(out, lines); err != nil {
 			return err
 		}
+		if max(o.Sessions, o.Serial) < bench.MemoryMin {
+			fmt.Fprintf(out, "memory of a session: not measured, fewer than %d are too few\n", bench.MemoryMin)
+		}
 	}
 	if err := b.writeJSON(cmd, doc); err != nil {
 		return err
@@ -165,6 +168,16 @@ func (b *benched) measure(cmd *cobra.Command, control *local.Client, o bench.Opt
 		return errors.New("not a valid run: requests were refused or lost")
 	}
 	return nil
+}
+
+// line of the table. What was not measured is no 0.
+func (r *benchRow) line() string {
+	memory := "-"
+	if r.Memory > 0 {
+		memory = fmt.Sprintf("%.0f", r.Memory)
+	}
+	return fmt.Sprintf("%s\t%s\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%s\t%d\t%d", r.Procedure, r.Mode, r.Sessions, r.PerSecond,
+		r.PerCore, r.DelayP50, r.DelayP99, memory, r.Refused, r.Unanswered)
 }
 
 func (b *benched) writeJSON(cmd *cobra.Command, doc report) error {
