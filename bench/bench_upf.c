@@ -35,18 +35,27 @@ struct search {
 	unsigned directions;
 };
 
+/** A trial that a neighbour let be measured, if one of a few is. */
+static int
+trial(const struct search *s, double rate, double seconds, struct upf_bed_trial *t)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < DISTURBED_TRIES; i++) {
+		rc = upf_bed_trial(s->bed, s->directions, rate, seconds, t);
+		if (rc < 0 || t->windows_clean > 0 || t->lost > 0)
+			break;
+	}
+	return rc;
+}
+
 static int
 search_trial(void *arg, double rate, double seconds, struct trial_outcome *out)
 {
 	struct search *s = arg;
 	struct upf_bed_trial t;
-	int rc;
+	int rc = trial(s, rate, seconds, &t);
 
-	for (unsigned i = 0; i < DISTURBED_TRIES; i++) {
-		rc = upf_bed_trial(s->bed, s->directions, rate, seconds, &t);
-		if (rc < 0 || t.windows_clean > 0)
-			break;
-	}
 	out->sent = t.sent;
 	out->lost = t.lost;
 	out->corrupted = t.corrupted + t.duplicated;
@@ -61,13 +70,13 @@ search_trial(void *arg, double rate, double seconds, struct trial_outcome *out)
 
 /** Backs off while packets are lost: a search's trials are short. */
 static int
-trial_lossless(const struct upf_row_options *o, struct upf_bed *b, struct upf_row *r, double *rate,
+trial_lossless(const struct upf_row_options *o, const struct search *s, double *rate,
 	       double seconds, struct upf_bed_trial *t)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; i < BACK_OFF_TRIES; i++, *rate *= BACK_OFF) {
-		rc = upf_bed_trial(b, r->direction->bits, *rate, seconds, t);
+		rc = trial(s, *rate, seconds, t);
 		if (rc < 0 || t->lost == 0 || o->rate_mpps > 0)
 			break;
 	}
@@ -106,23 +115,25 @@ live_measure(const struct upf_row_options *o, struct upf_bed *b, struct upf_row 
 	}
 	rate = best.generator_limited ? best.achieved : best.offered;
 	if (rc == 0)
-		rc = trial_lossless(o, b, r, &rate, o->common.seconds, &r->max);
+		rc = trial_lossless(o, &s, &rate, o->common.seconds, &r->max);
 	rate *= UPF_ROW_LOAD;
 	return rc < 0 ? rc
-		      : trial_lossless(o, b, r, &rate, RTE_MAX(o->common.seconds / 3, 0.2),
-				       &r->load);
+		      : trial_lossless(o, &s, &rate, RTE_MAX(o->common.seconds / 3, 0.2), &r->load);
 }
 
 static int
 row_measure(const struct upf_row_options *o, struct upf_bed *b, struct upf_row *r)
 {
+	const double starved = upf_bed_starved(b);
 	int rc;
 
 	upf_bed_size(b, (uint16_t)r->bytes);
 	rc = upf_bed_alone(b, r->direction->bits, RTE_MAX(o->common.seconds / 3, 0.2), r->alone,
 			   &r->alone_sum);
 	r->stages = rc > 0 ? (unsigned)rc : 0;
-	return rc < 0 || !r->live ? RTE_MIN(rc, 0) : live_measure(o, b, r);
+	rc = rc < 0 || !r->live ? RTE_MIN(rc, 0) : live_measure(o, b, r);
+	r->starved_s = upf_bed_starved(b) - starved;
+	return rc;
 }
 
 static bool

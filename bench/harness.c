@@ -112,6 +112,23 @@ harness_summary(struct harness_window *w, unsigned n)
 	return r;
 }
 
+struct harness_result
+harness_over(const double *value, const bool *clean, size_t stride, unsigned n)
+{
+	struct harness_window *w = calloc(n ? n : 1, sizeof(*w));
+	struct harness_result r;
+
+	if (w == NULL)
+		abort();
+	for (unsigned i = 0; i < n; i++) {
+		w[i].value = *(const double *)((const char *)value + i * stride);
+		w[i].clean = *(const bool *)((const char *)clean + i * stride);
+	}
+	r = harness_summary(w, n);
+	free(w);
+	return r;
+}
+
 long
 harness_switches(void)
 {

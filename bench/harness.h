@@ -14,6 +14,7 @@
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <rte_cycles.h>
@@ -62,6 +63,13 @@ unsigned harness_classify(struct harness_window *w, unsigned n, uint64_t frame_c
 
 /** Statistics over classified windows; reorders them. All zero when `n` is 0. */
 struct harness_result harness_summary(struct harness_window *w, unsigned n);
+
+/**
+ * The same over windows of the caller's kind, which it judged one by one and keeps as they are.
+ * @param value, clean members of the first window; those of the next lie `stride` B on
+ */
+struct harness_result harness_over(const double *value, const bool *clean, size_t stride,
+				   unsigned n);
 
 /* --- code on the calling core ----------------------------------------------------------------- */
 

@@ -94,6 +94,40 @@ nothing(void *arg)
 	return 0;
 }
 
+/** The caller's windows stay in order, and only clean ones count while there are any. */
+static void
+test_over(void **state)
+{
+	struct {
+		double mpps;
+		bool clean;
+		double busy;
+	} w[] = {{9, false, 1}, {3, true, 7},  {1, true, 5},
+		 {2, true, 9},  {8, false, 2}, {4, true, 6}};
+	struct harness_result r = harness_over(&w->mpps, &w->clean, sizeof(*w), 6);
+
+	(void)state;
+	assert_int_equal(r.windows, 6);
+	assert_int_equal(r.windows_clean, 4);
+	assert_true(r.median == 2.5);
+	assert_true(r.min == 1);
+	assert_true(r.max == 4);
+	r = harness_over(&w->busy, &w->clean, sizeof(*w), 4);
+	assert_int_equal(r.windows_clean, 3);
+	assert_true(r.median == 7);
+	assert_true(w[0].mpps == 9);
+	assert_true(w[5].mpps == 4);
+	for (unsigned i = 0; i < 6; i++)
+		w[i].clean = false;
+	r = harness_over(&w->mpps, &w->clean, sizeof(*w), 5);
+	assert_int_equal(r.windows_clean, 0);
+	assert_true(r.median == 3);
+	assert_true(r.max == 9);
+	r = harness_over(&w->mpps, &w->clean, sizeof(*w), 0);
+	assert_int_equal(r.windows, 0);
+	assert_true(r.median == 0);
+}
+
 static void
 test_run(void **state)
 {
@@ -231,6 +265,7 @@ main(void)
 		cmocka_unit_test(test_frame_is_steady),
 		cmocka_unit_test(test_classify),
 		cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_over),
 		cmocka_unit_test(test_run),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_result),

@@ -174,46 +174,23 @@ window_of(const struct loop *l, const struct sample *a, const struct sample *b)
 	return w;
 }
 
-static int
-cmp_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median(double *v, unsigned n)
-{
-	qsort(v, n, sizeof(*v), cmp_double);
-	return n ? v[n / 2] : 0;
-}
-
-/** Fills the trial's medians from its clean windows, or from all if none was clean. */
+/** Fills the trial's medians. */
 static void
 summarize(const struct window *w, unsigned n, struct loop_trial *t)
 {
-	double gbps[WINDOWS_MAX], mpps[WINDOWS_MAX], busy[WINDOWS_MAX], cycles[WINDOWS_MAX];
-	unsigned k = 0;
+#define OVER(what) harness_over(&w->what, &w->clean, sizeof(*w), n)
+	const struct harness_result gbps = OVER(gbps);
 
-	t->windows = n;
-	for (unsigned i = 0; i < n; i++)
-		t->windows_clean += w[i].clean;
-	for (unsigned i = 0; i < n; i++) {
-		if (!w[i].clean && t->windows_clean)
-			continue;
-		gbps[k] = w[i].gbps;
-		mpps[k] = w[i].mpps;
-		busy[k] = w[i].busy;
-		cycles[k++] = w[i].cycles;
-	}
-	t->gbps = median(gbps, k);
-	t->gbps_min = k ? gbps[0] : 0;
-	t->gbps_max = k ? gbps[k - 1] : 0;
-	t->mpps = median(mpps, k);
-	t->busy_percent = median(busy, k);
-	t->cycles_per_packet = median(cycles, k);
+	t->windows = gbps.windows;
+	t->windows_clean = gbps.windows_clean;
+	t->gbps = gbps.median;
+	t->gbps_min = gbps.min;
+	t->gbps_max = gbps.max;
+	t->mpps = OVER(mpps).median;
+	t->busy_percent = OVER(busy).median;
+	t->cycles_per_packet = OVER(cycles).median;
 	t->gbps_derived = t->busy_percent > 0 ? t->gbps * 100 / t->busy_percent : 0;
+#undef OVER
 }
 
 /** Stops sending and waits until what was sent has come back, or nothing more comes. */

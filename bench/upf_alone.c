@@ -17,7 +17,6 @@
 #define ROUND 512      /**< packets of a direction at once: 8 bursts of a port */
 #define IDLE_WALKS 4   /**< a port's queues are polled in turn */
 #define WARM_PACKETS 4 /**< of a session on average, in a direction */
-#define STILL_MS 150
 
 struct stage {
 	struct ap_worker *w;
@@ -132,13 +131,6 @@ stages_make(struct upf_bed *b, struct stage *s)
 	return nb;
 }
 
-static void
-come_by(struct ap_worker *w, void *arg)
-{
-	(void)w;
-	(void)arg;
-}
-
 static int
 stages_hold(struct upf_bed *b, struct stage *s, unsigned nb)
 {
@@ -146,8 +138,7 @@ stages_hold(struct upf_bed *b, struct stage *s, unsigned nb)
 
 	for (unsigned i = 0; i < nb && rc == 0; i++) {
 		s[i].windows = calloc(HARNESS_WINDOWS_MAX, sizeof(*s[i].windows));
-		rc = s[i].windows ? upf_bed_call(b, s[i].lcore, come_by, NULL) : -ENOMEM;
-		rc = rc < 0 ? rc : ap_worker_hold(s[i].w, &s[i].hold);
+		rc = s[i].windows ? upf_bed_hold(b, s[i].lcore, &s[i].hold) : -ENOMEM;
 		if (rc < 0)
 			fprintf(stderr, "bench upf: lcore %s does not stand still\n", s[i].w->name);
 	}
@@ -172,7 +163,7 @@ upf_bed_alone(struct upf_bed *b, unsigned directions, double seconds, struct upf
 	unsigned nb = stages_make(b, s);
 	uint64_t frame = harness_frame_least(20);
 	cpu_set_t was;
-	int rc = stages_hold(b, s, nb);
+	int rc = stages_hold(b, s, nb), settled;
 
 	*t = (struct upf_bed_trial){0};
 	upf_bed_losses(b, t, true);
@@ -191,8 +182,8 @@ upf_bed_alone(struct upf_bed *b, unsigned directions, double seconds, struct upf
 			(struct upf_bed_stage){s[i].w->name, harness_summary(s[i].windows, s[i].n)};
 	}
 	stages_release(s, nb);
-	if (upf_gen_settle(&b->gen, STILL_MS) != 0)
-		upf_gen_give_up(&b->gen); /* all has been walked and drained */
+	settled = upf_bed_settle(b);
 	upf_bed_losses(b, t, false);
+	rc = rc < 0 ? rc : settled;
 	return rc < 0 ? rc : (int)nb;
 }

@@ -204,7 +204,7 @@ upf_bed_open(const struct upf_bed_cfg *cfg)
 		b->run = ap_run_create(b->conf, b->plan, &err);
 	b->upf = b->run ? ap_run_role(b->run, "upf", 0) : NULL;
 	if (b->upf && sessions_make(b, &err) == 0 && ap_run_start(b->run, &err) == 0 &&
-	    generator_start(b, &err) == 0 && install(b, &err) == 0)
+	    upf_bed_clocks(b) == 0 && generator_start(b, &err) == 0 && install(b, &err) == 0)
 		return b;
 	fprintf(stderr, "bench upf: %s\n", err.text);
 	upf_gen_stop(&b->gen);
@@ -222,6 +222,12 @@ const char *
 upf_bed_steering(const struct upf_bed *b)
 {
 	return b->upf->steering;
+}
+
+double
+upf_bed_starved(const struct upf_bed *b)
+{
+	return (double)b->starved_ns / 1e9;
 }
 
 unsigned

@@ -62,6 +62,8 @@ struct upf_bed *upf_bed_open(const struct upf_bed_cfg *cfg);
 const struct upf_bed_install *upf_bed_install(const struct upf_bed *b);
 /** How packets come to their worker, as the unit says. */
 const char *upf_bed_steering(const struct upf_bed *b);
+/** @return seconds so far that lcores had no CPU for a second and more when they were needed. */
+double upf_bed_starved(const struct upf_bed *b);
 unsigned upf_bed_workers(const struct upf_bed *b);
 /** @return whether lcores share CPUs, so that only each alone says something. */
 bool upf_bed_shared(const struct upf_bed *b);

@@ -4,6 +4,8 @@
 
 /** What the files of the test bed share. */
 
+#include <time.h>
+
 #include "bench/upf_agent.h"
 #include "bench/upf_bed.h"
 #include "core/plan.h"
@@ -22,11 +24,27 @@ struct upf_bed {
 	struct upf_wire wire;
 	struct upf_gen gen;
 	struct upf_bed_install install;
+	clockid_t clock[AP_LCORES_MAX]; /**< of the lcores' threads */
+	unsigned nb_clocks;
+	uint64_t starved_ns; /**< lcores had no CPU when they were waited for */
 };
 
-/** ap_worker_run() with more patience. @return 0, or -errno after a message */
+/**
+ * ap_worker_run() and ap_worker_hold() with patience for an lcore that others keep from its CPU,
+ * and none for one that hangs. @return 0, or -errno after a message
+ */
 int upf_bed_call(struct upf_bed *b, unsigned lcore, void (*fn)(struct ap_worker *w, void *arg),
 		 void *arg);
+int upf_bed_hold(struct upf_bed *b, unsigned lcore, struct ap_worker_hold *hold);
+
+/** Finds the lcores' clocks, which tell the one from the other. @return 0, or -errno likewise */
+int upf_bed_clocks(struct upf_bed *b);
+
+/**
+ * Stops the generator and waits for what is under way. It is lost when all threads have gone round
+ * many times and none found anything to do, however long that takes them. @return 0, or -errno
+ */
+int upf_bed_settle(struct upf_bed *b);
 
 /** Begins to count a trial's packets, or ends it. */
 void upf_bed_losses(const struct upf_bed *b, struct upf_bed_trial *t, bool begin);

@@ -220,6 +220,7 @@ thread_init(struct upf_gen *g)
 {
 	cpu_set_t cpus;
 
+	pthread_setname_np(pthread_self(), "GEN");
 	CPU_ZERO(&cpus);
 	CPU_SET(g->cpu, &cpus);
 	if (pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus) != 0)
@@ -266,6 +267,8 @@ thread_main(void *arg)
 		now = rte_rdtsc();
 		count(&g->all_cycles, now - last);
 		count(&g->busy_cycles, work ? now - last : 0);
+		count(&g->turns_busy, work != 0);
+		count(&g->turns, 1);
 		last = now;
 	}
 	if (rc == 0)
@@ -365,23 +368,14 @@ upf_gen_frame(struct upf_gen *g, struct upf_frame *f)
 	*f = g->frame;
 }
 
-uint64_t
-upf_gen_settle(struct upf_gen *g, unsigned still_ms)
+void
+upf_gen_quiet(struct upf_gen *g)
 {
-	uint64_t still = ap_clock_ns(), was = UINT64_MAX, inside;
 	struct upf_frame f;
 
 	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
 		upf_gen_rate(g, d, (struct gen_rate){GEN_RATE_STOP, 0});
 	upf_gen_frame(g, &f); /* it has seen that */
-	do {
-		rte_delay_us_sleep(200);
-		inside = upf_gen_under_way(g, UPF_WIRE_UP) + upf_gen_under_way(g, UPF_WIRE_DOWN);
-		if (inside != was)
-			still = ap_clock_ns();
-		was = inside;
-	} while (inside != 0 && ap_clock_ns() - still < still_ms * AP_NS_PER_MS);
-	return inside;
 }
 
 void

@@ -83,6 +83,7 @@ struct upf_gen {
 	_Atomic uint64_t foreign;     /**< frames that were not ours */
 	_Atomic uint64_t busy_cycles; /**< of turns that sent or received */
 	_Atomic uint64_t all_cycles;
+	_Atomic uint64_t turns, turns_busy; /**< busy: sent or received */
 
 	pthread_t thread;
 	_Atomic int started; /**< 1, or -errno */
@@ -125,11 +126,15 @@ upf_gen_under_way(const struct upf_gen *g, enum upf_wire_direction d)
 	return atomic_load_explicit(&c->sent, memory_order_relaxed) - back;
 }
 
-/**
- * Stops both directions and waits until nothing is under way, or nothing came for `still_ms`.
- * @return packets under way
- */
-uint64_t upf_gen_settle(struct upf_gen *g, unsigned still_ms);
+/** @return packets of both directions inside the unit, or lost there. */
+static inline uint64_t
+upf_gen_inside(const struct upf_gen *g)
+{
+	return upf_gen_under_way(g, UPF_WIRE_UP) + upf_gen_under_way(g, UPF_WIRE_DOWN);
+}
+
+/** Stops both directions: nothing is sent after this has returned. */
+void upf_gen_quiet(struct upf_gen *g);
 
 /** What is under way is lost; the generator stands still. */
 void upf_gen_give_up(struct upf_gen *g);

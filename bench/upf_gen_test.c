@@ -100,6 +100,7 @@ enum fault { NO_FAULT, LOSE, CHANGE, TWICE, SWAP };
 static struct unit {
 	enum fault fault;
 	_Atomic bool stop;
+	_Atomic uint64_t turns;
 } unit;
 
 /** @return packets left */
@@ -151,8 +152,28 @@ unit_main(void *arg)
 				k = do_wrong(to, m, k);
 			}
 			rte_ring_sp_enqueue_burst(to, (void **)m, k, NULL);
+			atomic_fetch_add(&unit.turns, 1);
 		}
 	return arg;
+}
+
+/** What has not come back is lost when both threads went round, and found nothing to do. */
+static void
+settle(void)
+{
+	uint64_t unit_turns, turns, busy;
+
+	upf_gen_quiet(&gen);
+	do {
+		busy = atomic_load(&gen.turns_busy);
+		turns = atomic_load(&gen.turns);
+		unit_turns = atomic_load(&unit.turns);
+		while (upf_gen_inside(&gen) != 0 && (atomic_load(&unit.turns) - unit_turns < 100 ||
+						     atomic_load(&gen.turns) - turns < 100))
+			rte_delay_us_sleep(100);
+	} while (upf_gen_inside(&gen) != 0 && atomic_load(&gen.turns_busy) != busy);
+	if (upf_gen_inside(&gen) != 0)
+		upf_gen_give_up(&gen);
 }
 
 /** Both directions for a while, until all is back or given up. */
@@ -184,8 +205,7 @@ run(enum fault fault)
 	upf_gen_rate(&gen, UPF_WIRE_DOWN, (struct gen_rate){GEN_RATE_PPS, 1e6});
 	while (gen.flow[0].c.good < PACKETS || gen.flow[1].c.good < PACKETS)
 		rte_delay_us_sleep(1000);
-	if (upf_gen_settle(&gen, 1000) != 0)
-		upf_gen_give_up(&gen);
+	settle();
 	upf_gen_stop(&gen);
 	atomic_store(&unit.stop, true);
 	pthread_join(thread, NULL);

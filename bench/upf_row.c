@@ -94,6 +94,7 @@ row_write_json(struct bench_result *res, const struct upf_row_options *o, const 
 	bench_int(res, "duplicated", (int64_t)duplicated);
 	bench_int(res, "reordered", (int64_t)reordered);
 	bench_int(res, "foreign", (int64_t)foreign);
+	bench_num(res, "starved_s", r->starved_s, 1);
 	bench_num(res, "install_s", install->seconds, 2);
 	bench_num(res, "octets_per_session", install->octets_per_session, 0);
 	bench_int(res, "checkpoint_ms", o->checkpoint_ms);

@@ -32,8 +32,9 @@ struct upf_row {
 	struct upf_bed_trial alone_sum; /**< packets of the stages alone */
 	struct upf_bed_stage alone[UPF_BED_STAGES_MAX];
 	unsigned stages;
-	bool live;     /**< the unit ran at its ports: `max` and `load` */
-	bool composed; /**< of stages alone: there are not enough CPUs to run them together */
+	double starved_s; /**< lcores had no CPU meanwhile: upf_bed_starved() */
+	bool live;        /**< the unit ran at its ports: `max` and `load` */
+	bool composed;    /**< of stages alone: there are not enough CPUs to run them together */
 };
 
 /** Writes the row: from what was measured at the ports, and of stages alone. */

@@ -2,7 +2,6 @@
 /** Trials on the test bed of upf_bed.h: windows between fixed loops, as harness.h says. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <rte_cycles.h>
 
@@ -14,10 +13,8 @@
 #define WARM_MS 40
 #define SAMPLE_NS 20000 /* time reading the counters may take */
 #define SAMPLE_TRIES 50
-#define STILL_MS 150
 #define WINDOWS_MAX 4096
 #define SHARE_CLEAN 0.97 /* the control threads want a little */
-#define CALLS 6          /**< of AP_WORKER_RUN_S that an lcore may go without its CPU */
 
 /** Counters at one moment. */
 struct sample {
@@ -72,53 +69,6 @@ frame_on_worker(struct ap_worker *w, void *arg)
 	upf_frame_take(arg);
 }
 
-int
-upf_bed_call(struct upf_bed *b, unsigned lcore, void (*fn)(struct ap_worker *w, void *arg),
-	     void *arg)
-{
-	struct ap_worker *w = &b->run->workers[lcore];
-	int rc;
-
-	for (unsigned i = 1;; i++) {
-		rc = ap_worker_run(w, fn, arg);
-		if (rc != -ETIMEDOUT || i == CALLS)
-			break;
-		fprintf(stderr, "lcore %s has had no CPU for %u s: others use this machine\n",
-			w->name, i * AP_WORKER_RUN_S);
-	}
-	if (rc < 0)
-		fprintf(stderr, "bench upf: lcore %s does not come by\n", w->name);
-	return rc;
-}
-
-static void
-nothing(struct ap_worker *w, void *arg)
-{
-	(void)w;
-	(void)arg;
-}
-
-/**
- * Stops the generator and waits for what is under way. It is given up when every lcore has had the
- * CPU and nothing came out.
- */
-static int
-settle(struct upf_bed *b)
-{
-	uint64_t inside = UINT64_MAX, was;
-	int rc = 0;
-
-	do {
-		was = inside;
-		for (unsigned i = 0; i < b->plan->nb_lcores && rc == 0; i++)
-			rc = upf_bed_call(b, i, nothing, NULL);
-		inside = upf_gen_settle(&b->gen, STILL_MS);
-	} while (rc == 0 && inside != 0 && inside != was);
-	if (inside != 0)
-		upf_gen_give_up(&b->gen);
-	return rc;
-}
-
 static int
 frames_take(struct upf_bed *b, struct frames *f)
 {
@@ -163,45 +113,22 @@ window_of(const struct upf_bed *b, const struct sample *s, const struct sample *
 	return w;
 }
 
-static int
-cmp_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median(double *v, unsigned n)
-{
-	qsort(v, n, sizeof(*v), cmp_double);
-	return n ? v[n / 2] : 0;
-}
-
-/** Fills the trial's medians from its clean windows, or from all if none was clean. */
+/** Fills the trial's medians. */
 static void
 summarize(const struct window *w, unsigned n, struct upf_bed_trial *t)
 {
-	static double mpps[WINDOWS_MAX], busy[WINDOWS_MAX], cycles[WINDOWS_MAX], gen[WINDOWS_MAX];
-	unsigned k = 0;
+#define OVER(what) harness_over(&w->what, &w->clean, sizeof(*w), n)
+	const struct harness_result mpps = OVER(mpps);
 
-	t->windows = n;
-	for (unsigned i = 0; i < n; i++)
-		t->windows_clean += w[i].clean;
-	for (unsigned i = 0; i < n; i++) {
-		if (!w[i].clean && t->windows_clean)
-			continue;
-		mpps[k] = w[i].mpps;
-		busy[k] = w[i].busy;
-		gen[k] = w[i].generator;
-		cycles[k++] = w[i].cycles;
-	}
-	t->mpps = median(mpps, k);
-	t->mpps_min = k ? mpps[0] : 0;
-	t->mpps_max = k ? mpps[k - 1] : 0;
-	t->busy_percent = median(busy, k);
-	t->cycles_per_packet = median(cycles, k);
-	t->generator_percent = median(gen, k);
+	t->windows = mpps.windows;
+	t->windows_clean = mpps.windows_clean;
+	t->mpps = mpps.median;
+	t->mpps_min = mpps.min;
+	t->mpps_max = mpps.max;
+	t->busy_percent = OVER(busy).median;
+	t->cycles_per_packet = OVER(cycles).median;
+	t->generator_percent = OVER(generator).median;
+#undef OVER
 }
 
 void
@@ -287,7 +214,7 @@ upf_bed_trial(struct upf_bed *b, unsigned directions, double pps, double seconds
 	delays(b, &before);
 	n = windows_take(b, seconds, windows);
 	delays(b, &after);
-	rc = settle(b);
+	rc = upf_bed_settle(b);
 	upf_bed_losses(b, t, false);
 	if (n < 0 || rc < 0)
 		return n < 0 ? n : rc;

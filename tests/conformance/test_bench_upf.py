@@ -4,8 +4,10 @@ unit's usage reports agree with what was sent."""
 
 import json
 import subprocess
+import time
 
 import pytest
+from harness.freeze import frozen, thread
 from harness.program import AIRPATH
 
 KEYS = {
@@ -35,7 +37,7 @@ def bench(*options: str) -> list[dict]:
     for row in document["rows"]:
         assert row.keys() >= KEYS
         assert (row["lost"], row["corrupted"], row["duplicated"], row["foreign"]) == (0, 0, 0, 0)
-        assert row["mpps"] > 0
+        assert row["mpps"] > 0 or row["limit"] == "disturbed"
         assert row["cycles_per_packet"] > 0
         assert row["no_nic"] is True
         assert row["dpi"] == "off"
@@ -58,6 +60,28 @@ def test_a_dispatcher_and_two_workers():
     rows = bench("--bytes", "64", "--steering", "software")
     assert all(r["composed"] and r["workers"] == 2 and r["delay_us_p50"] is None for r in rows)
     assert all(r["steering"].startswith("software") for r in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["UPF", "GEN"])
+def test_a_thread_without_a_cpu_disturbs_and_loses_nothing(tmp_path, name):
+    """The worker or the generator stands still in the middle of a trial, for longer than a call to
+    the worker waits: the bench goes on, says so, and every packet is accounted for."""
+    log, report = tmp_path / "log", tmp_path / "json"
+    command = [AIRPATH, "bench", "upf", "--sessions", "500", "--seconds", "4", "--json", report]
+    command += ["--direction", "uplink", "--bytes", "64", "--rate-mpps", "0.05"]
+    with log.open("w") as err, subprocess.Popen(command, stderr=err, stdout=err) as bench:
+        while "uplink, 64 B" not in log.read_text() or (tid := thread(bench.pid, name)) is None:
+            assert bench.poll() is None, log.read_text()
+            time.sleep(0.05)
+        time.sleep(2.5)  # what each part costs alone is over, trials have begun
+        with frozen(tid):
+            time.sleep(12)
+        assert bench.wait(120) == 0, log.read_text()
+    (row,) = json.loads(report.read_text())["rows"]
+    assert (row["lost"], row["corrupted"], row["duplicated"]) == (0, 0, 0)
+    assert ("lcore UPF has had no CPU for" in log.read_text()) == (name == "UPF")
+    assert (row["starved_s"] > 0) == (name == "UPF")
 
 
 @pytest.mark.parametrize(
