@@ -4,7 +4,7 @@ descriptors, TEIDs and addresses are what they were.
 
 The test lasts some seconds; SOAK_SECONDS says otherwise (`make soak`). Vitals are taken when all
 sessions are deleted. Answers to requests are kept for up to 30 s in the agent (§6.4): a short run
-allows for them, a long one, warmed up for longer, does not.
+allows for them, a long one waits until they are gone.
 
 A freed TEID's slot rests 30 s, and memory of slots stays. So the slots there are follow the most
 TEIDs that were freed in any 30 s, which a busy machine brings about at any time; they may be as
@@ -25,8 +25,8 @@ from harness.vitals import Vitals, at_rest
 from scapy.layers.inet import IP, UDP
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "0"))
-WARM = 90  # seconds, where that is a third of the run or less
-ROUNDS, WARM_ROUNDS = 8, 3  # of a short run
+WARM, PACE, IDLE = 90, 2.5, 35  # seconds of a long run: before the middle, a round, until forgotten
+ROUNDS, WARM_ROUNDS = 5, 3  # of a short run
 STEPS, SESSIONS = 900, 120  # of a round; sessions at a time, about
 KEPT = 1600  # octets of answers kept after a session and the requests for it
 MIB = 1 << 20
@@ -92,7 +92,7 @@ def flat(middle: Vitals, end: Vitals, *, long: bool) -> list[str]:
         "unit_fds": middle.unit_fds + 3,  # telemetry's own come and go
         "agent_fds": middle.agent_fds + 3,
         "goroutines": middle.goroutines + 3,
-        "live": middle.live * (1.1 if long else 1) + MIB // 2 + ended,
+        "live": middle.live + MIB // (4 if long else 2) + ended + 24 * slots,
         "agent_rss": middle.agent_rss * 1.05 + 2 * MIB + 2 * ended,
         "store": middle.store * 1.1 + MIB // 2 + ended,
     }
@@ -105,35 +105,55 @@ def flat(middle: Vitals, end: Vitals, *, long: bool) -> list[str]:
     return grew + [f"{pool}: {n} in use" for pool, n in end.pools.items() if n > 0]
 
 
+class Run:
+    """Rounds of sessions that come, change and go, until none is left."""
+
+    def __init__(self, upf):
+        self.upf, self.churn, self.packets = upf, Churn(upf, seed=4), Traffic(upf)
+        self.long = SECONDS >= 3 * WARM
+
+    def round(self, size: int) -> None:
+        start = time.monotonic()
+        for n in range(STEPS * size):
+            one = self.churn.step(SESSIONS * size)
+            if n % 4 == 0 and one is not None:
+                self.packets.give(one)
+            if n % 64 == 0:
+                self.packets.take()
+        self.churn.clear()
+        if self.long:
+            time.sleep(max(0.0, start + PACE - time.monotonic()))
+        self.rest()
+
+    def rounds(self, seconds: float, least: int, size: int) -> Vitals:
+        start, done = time.monotonic(), 0
+        while done < least or time.monotonic() < start + seconds:
+            self.round(size)
+            done += 1
+        self.packets.take()
+        idle = time.monotonic() + (IDLE if self.long else 0)
+        while time.monotonic() < idle:
+            self.churn.pump(0.5)
+        return self.rest()
+
+    def rest(self) -> Vitals:
+        return at_rest(self.upf, self.churn.counts["deleted"])
+
+
 @pytest.mark.slow
 def test_churn_leaves_nothing(make_upf, capsys):
     upf = make_upf(metrics="127.0.0.7:9100")
-    churn, packets = Churn(upf, seed=4), Traffic(upf)
+    run = Run(upf)
+    churn, packets = run.churn, run.packets
     churn.associate()
-    first = at_rest(upf, 0)
-    start, seen, warm = time.monotonic(), [], WARM_ROUNDS
-    while len(seen) < ROUNDS or time.monotonic() < start + SECONDS:
-        # while it warms up more than later, so that the later peaks find what they need
-        more = 2 if len(seen) < warm else 1
-        for n in range(STEPS * more):
-            one = churn.step(SESSIONS * more)
-            if n % 4 == 0 and one is not None:
-                packets.give(one)
-            if n % 64 == 0:
-                packets.take()
-        churn.clear()
-        if SECONDS:  # at a steady pace: slots of sessions are as many as rest at a time
-            time.sleep(max(0.0, start + 2.5 * (len(seen) + 1) - time.monotonic()))
-        seen.append(at_rest(upf, churn.counts["deleted"]))
-        if time.monotonic() < start + min(WARM, SECONDS / 3):
-            warm = max(WARM_ROUNDS, len(seen))
-    packets.take()
-    long, rest = SECONDS >= 3 * WARM, seen[warm:]
-    middle, end = rest[len(rest) // 2 if long else 0], rest[-1]
+    first = run.rest()
+    # While it warms up it does more than later, so that the later peaks find what they need.
+    middle = run.rounds(WARM if run.long else SECONDS / 3, WARM_ROUNDS, 2)
+    end = run.rounds(SECONDS - (WARM if run.long else SECONDS / 3), ROUNDS, 1)
     with capsys.disabled():
         if SECONDS:
             print(f"\n{dict(churn.counts)}\nfirst {first}\nmiddle {middle}\nend {end}")
-    grew = flat(middle, end, long=long)
+    grew = flat(middle, end, long=run.long)
     if end.unit["slots"] > slots_needed(churn):
         grew.append(f"slots: {end.unit['slots']} of sessions, {slots_needed(churn)} do")
     assert not grew, "\n".join(grew)
