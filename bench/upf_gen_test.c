@@ -100,7 +100,7 @@ enum fault { NO_FAULT, LOSE, CHANGE, TWICE, SWAP };
 static struct unit {
 	enum fault fault;
 	_Atomic bool stop;
-	_Atomic uint64_t turns;
+	_Atomic uint64_t turns, busy;
 } unit;
 
 /** @return packets left */
@@ -152,6 +152,7 @@ unit_main(void *arg)
 				k = do_wrong(to, m, k);
 			}
 			rte_ring_sp_enqueue_burst(to, (void **)m, k, NULL);
+			atomic_fetch_add(&unit.busy, k != 0);
 			atomic_fetch_add(&unit.turns, 1);
 		}
 	return arg;
@@ -165,13 +166,14 @@ settle(void)
 
 	upf_gen_quiet(&gen);
 	do {
-		busy = atomic_load(&gen.turns_busy);
+		busy = atomic_load(&gen.turns_busy) + atomic_load(&unit.busy);
 		turns = atomic_load(&gen.turns);
 		unit_turns = atomic_load(&unit.turns);
 		while (upf_gen_inside(&gen) != 0 && (atomic_load(&unit.turns) - unit_turns < 100 ||
 						     atomic_load(&gen.turns) - turns < 100))
 			rte_delay_us_sleep(100);
-	} while (upf_gen_inside(&gen) != 0 && atomic_load(&gen.turns_busy) != busy);
+	} while (upf_gen_inside(&gen) != 0 &&
+		 atomic_load(&gen.turns_busy) + atomic_load(&unit.busy) != busy);
 	if (upf_gen_inside(&gen) != 0)
 		upf_gen_give_up(&gen);
 }

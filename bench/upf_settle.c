@@ -128,16 +128,22 @@ struct pulse {
 	uint64_t busy;
 };
 
-static void
-pulse_take(const struct upf_bed *b, struct pulse *p)
+static uint64_t
+busy_turns(const struct upf_bed *b)
 {
-	/* Before the turns: what begins between the two is seen the next time. */
-	p->busy = atomic_load(&b->gen.turns_busy);
+	uint64_t n = atomic_load(&b->gen.turns_busy);
+
 	for (unsigned i = 0; i < b->plan->nb_lcores; i++)
-		p->busy += __atomic_load_n(&b->run->workers[i].busy_walks, __ATOMIC_RELAXED);
+		n += __atomic_load_n(&b->run->workers[i].busy_walks, __ATOMIC_ACQUIRE);
+	return n;
+}
+
+static void
+turns_take(const struct upf_bed *b, struct pulse *p)
+{
 	p->turns[0] = atomic_load(&b->gen.turns);
 	for (unsigned i = 0; i < b->plan->nb_lcores; i++)
-		p->turns[1 + i] = __atomic_load_n(&b->run->workers[i].walks, __ATOMIC_RELAXED);
+		p->turns[1 + i] = __atomic_load_n(&b->run->workers[i].walks, __ATOMIC_ACQUIRE);
 }
 
 static bool
@@ -164,9 +170,10 @@ go_round(struct upf_bed *b, const struct pulse *from, struct pulse *to)
 
 	do {
 		rte_delay_us_sleep(200);
+		turns_take(b, to);
+		/* The last of these turns is over, its work counted, when a call has been taken. */
 		for (unsigned i = 0; i < b->plan->nb_lcores && rc == 0; i++)
 			rc = upf_bed_call(b, i, nothing, NULL);
-		pulse_take(b, to);
 	} while (rc == 0 && !all_went_round(b, from, to) && upf_gen_inside(&b->gen) != 0);
 	return rc;
 }
@@ -179,8 +186,12 @@ upf_bed_settle(struct upf_bed *b)
 
 	upf_gen_quiet(&b->gen);
 	do {
-		pulse_take(b, &from);
+		/* Work between the first look at it and the last is not missed: turns are counted
+		 * within. */
+		from.busy = busy_turns(b);
+		turns_take(b, &from);
 		rc = go_round(b, &from, &to);
+		to.busy = busy_turns(b);
 	} while (rc == 0 && upf_gen_inside(&b->gen) != 0 && to.busy != from.busy);
 	if (upf_gen_inside(&b->gen) != 0)
 		upf_gen_give_up(&b->gen);

@@ -131,9 +131,8 @@ class Run:
             self.round(size)
             done += 1
         self.packets.take()
-        idle = time.monotonic() + (IDLE if self.long else 0)
-        while time.monotonic() < idle:
-            self.churn.pump(0.5)
+        if self.long:
+            self.churn.idle(IDLE)
         return self.rest()
 
     def rest(self) -> Vitals:

@@ -292,6 +292,14 @@ class Churn:
             self.delete(self.alive[-1])
         self.settle()
 
+    def idle(self, seconds: float) -> None:
+        """Until answers are forgotten, by the agent and here."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.pump(0.5)
+        self._answers.clear()
+        self._asked.clear()
+
     def settle(self) -> None:
         """Until every request is answered."""
         while self._flights:
