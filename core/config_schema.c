@@ -316,7 +316,7 @@ static const cyaml_schema_field_t gnb_interface_fields[] = {
 	CYAML_FIELD_STRING_PTR("mac", PTR, struct ap_cfg_upf_interface, mac, 1, 32),
 	CYAML_FIELD_ENUM("type", CYAML_FLAG_STRICT, struct ap_cfg_upf_interface, side, gnb_sides,
 			 CYAML_ARRAY_LEN(gnb_sides)),
-	CYAML_FIELD_UINT("vlan", OPT, struct ap_cfg_upf_interface, vlan),
+	CYAML_FIELD_UINT("vlan", ZERO, struct ap_cfg_upf_interface, vlan),
 	CYAML_FIELD_SEQUENCE("addresses", PTR, struct ap_cfg_upf_interface, addresses,
 			     &string_value, 0, 8),
 	CYAML_FIELD_SEQUENCE("gateways", PTR, struct ap_cfg_upf_interface, gateways, &string_value,

@@ -58,7 +58,10 @@ struct gnb {
 	struct gnb_table *table;
 	struct gnb_ctx_worker *ctx; /**< nb_workers of them */
 	struct gnb_worker *workers;
-	struct gnb_control *control;
+	struct gnb_control *control; /**< from start() on */
+	/** Of a SmartNIC, set by its role's build(): as gnb_control_cfg.offload. */
+	int (*offload)(void *arg, unsigned percent);
+	void *offload_arg;
 	uint8_t side[UPF_INTERFACES_MAX + 1]; /**< enum ap_cfg_gnb_side by interface, from 1 */
 };
 

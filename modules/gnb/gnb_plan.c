@@ -63,10 +63,11 @@ plan_worker(struct making *m, unsigned k)
 	static const struct {
 		const char *node, *type;
 	} nodes[] = {
-		{"drb", "gnb_drb"}, {"hdr_tx", "gnb_hdr_tx"}, {"hdr_rx", "gnb_hdr_rx"},
-		{"out", "upf_out"}, {"local", "upf_local"},   {"steer", "gnb_steer"},
+		{"drb", "gnb_drb"},     {"hdr_tx", "gnb_hdr_tx"}, {"hdr_rx", "gnb_hdr_rx"},
+		{"out", "upf_out"},     {"local", "upf_local"},   {"control", "gnb_control"},
+		{"steer", "gnb_steer"},
 	};
-	enum { DRB, TX, RX, OUT, LOCAL, STEER, NODES };
+	enum { DRB, TX, RX, OUT, LOCAL, CONTROL, STEER, NODES };
 	const char *ports[UPF_INTERFACES_MAX];
 	const unsigned nb = gnb_rx_ports(m->cfg, k, ports);
 	const bool steer = m->cfg->edge.workers > 1;
@@ -122,7 +123,7 @@ gnb_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 int
 gnb_placed(const struct ap_plan *p, unsigned i, struct ap_error *err)
 {
-	static const char *const nodes[] = {"hdr_tx", "hdr_rx", "out", "local"};
+	static const char *const nodes[] = {"hdr_tx", "hdr_rx", "out", "local", "control"};
 	const struct ap_cfg_gnb_header *cfg = &p->cfg->gnb_header[i];
 
 	for (unsigned k = 0; k < cfg->edge.workers; k++) {

@@ -7,7 +7,7 @@
 
 #include <rte_malloc.h>
 
-#include "core/clock.h"
+#include "modules/gnb/gnb_control.h"
 #include "modules/gnb/gnb_frame.h"
 #include "modules/gnb/gnb_role.h"
 #include "modules/upf/upf_net.h"
@@ -99,10 +99,73 @@ nodes_bind(struct ap_run *run, const struct gnb *gnb)
 		const char *ports[UPF_INTERFACES_MAX];
 		const unsigned nb = gnb_rx_ports(gnb->cfg, k, ports);
 
+		gnb_plan_node(run->plan, gnb->cfg, "control", NULL, k)->arg = &gnb->ctx[k];
 		for (unsigned p = 0; p < nb; p++)
 			gnb_plan_node(run->plan, gnb->cfg, "in", ports[p], k)->arg =
 				(void *)(intptr_t)(gnb->cfg->vfs_count ? -1 : (int)p);
 	}
+}
+
+static struct gnb_control *
+control_make(struct gnb *gnb, struct ap_error *err)
+{
+	const struct ap_cfg_upf *cfg = gnb->edge.cfg;
+	struct gnb_control_cfg c = {
+		.kind = cfg->kind,
+		.name = cfg->name,
+		.socket = cfg->socket,
+		.table = gnb->table,
+		.workers = gnb->ctx,
+		.nb_workers = gnb->edge.nb_workers,
+		.net = gnb->edge.net,
+		.peers = &gnb->edge.peers,
+		.split_pdcp = gnb->cfg->split == AP_GNB_SPLIT_PDCP,
+		.offload = gnb->offload,
+		.arg = gnb->offload_arg,
+	};
+
+	for (unsigned i = 1; i <= gnb->edge.net->nb_links; i++)
+		*(gnb->side[i] == AP_GNB_N3 ? &c.n3 : &c.f1) |= 1U << i;
+	return gnb_control_create(&c, err);
+}
+
+static int
+gnb_start(void *obj, struct ap_error *err)
+{
+	struct gnb *gnb = obj;
+
+	gnb->control = control_make(gnb, err);
+	return gnb->control ? gnb_control_start(gnb->control, err) : -EINVAL;
+}
+
+static void
+gnb_quiesce(void *obj)
+{
+	struct gnb *gnb = obj;
+
+	if (gnb->control)
+		gnb_control_stop(gnb->control);
+}
+
+static void
+gnb_report(const void *obj, double seconds, FILE *f, bool json)
+{
+	const struct gnb *gnb = obj;
+	struct gnb_control_stats s = {0};
+
+	(void)seconds;
+	if (gnb->control)
+		gnb_control_stats(gnb->control, &s);
+	fprintf(f,
+		json ? "{\"role\": \"%s\", \"sessions\": %u, \"drbs\": %u, \"requests\": %" PRIu64
+		       ", \"setups\": %" PRIu64 ", \"modifications\": %" PRIu64
+		       ", \"releases\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"events\": %" PRIu64
+		       ", \"events_lost\": %" PRIu64 ", \"bad_messages\": %" PRIu64 "}"
+		     : "%s: %u sessions, %u DRBs; requests %" PRIu64 ": set up %" PRIu64
+		       ", modified %" PRIu64 ", released %" PRIu64 ", failed %" PRIu64
+		       "; events %" PRIu64 ", lost %" PRIu64 "; bad messages %" PRIu64 "\n",
+		gnb->cfg->edge.name, s.sessions, s.drbs, s.requests, s.setups, s.modifications,
+		s.releases, s.failed, s.events, s.events_lost, s.bad_messages);
 }
 
 static void
@@ -110,6 +173,7 @@ gnb_destroy(void *obj)
 {
 	struct gnb *gnb = obj;
 
+	gnb_control_destroy(gnb->control);
 	for (unsigned k = 0; k < gnb->edge.nb_workers; k++) {
 		if (gnb->edge.workers)
 			rte_ring_free(gnb->edge.workers[k].reports);
@@ -156,6 +220,9 @@ static const struct ap_role_type gnb_header = {
 	.plan = gnb_plan,
 	.placed = gnb_placed,
 	.build = gnb_build,
+	.start = gnb_start,
+	.quiesce = gnb_quiesce,
+	.report = gnb_report,
 	.destroy = gnb_destroy,
 };
 
