@@ -28,6 +28,8 @@ static const struct bench benches[] = {
 	 bench_rlc_am, false},
 	{"cut", "cycles a cut between lcores costs, and moving bytes between cores", bench_cut,
 	 true},
+	{"gnb", "S3: a gNB's header processing on one worker, and its share for SmartNICs",
+	 bench_gnb, true},
 	{"upf", "S2: a forwarding unit of one worker, with its sessions: throughput and delay",
 	 bench_upf, true},
 	{"port-limits", "S1: packet rate of a software loopback, zero-copy and single-copy",

@@ -6,16 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <rte_cycles.h>
-
 #include "bench/harness.h"
+#include "bench/still.h"
 #include "bench/upf_bed_impl.h"
 #include "core/clock.h"
-#include "core/walk.h"
-#include "core/wheel.h"
 
 #define ROUND 512      /**< packets of a direction at once: 8 bursts of a port */
-#define IDLE_WALKS 4   /**< a port's queues are polled in turn */
 #define WARM_PACKETS 4 /**< of a session on average, in a direction */
 
 struct stage {
@@ -26,26 +22,6 @@ struct stage {
 	unsigned n;
 };
 
-/** Walks until there is no more to do. @return cycles a packet, 0 without packets */
-static double
-walk_empty(struct ap_worker *w)
-{
-	uint64_t cycles = 0, packets = 0, start = rte_rdtsc(), end;
-	unsigned idle = 0;
-
-	do {
-		w->now_ns = ap_clock_from_tsc(start);
-		w->work = ap_wheel_run(w->wheel, w->now_ns);
-		(w->stats ? ap_walk_stats : ap_walk_plain)(w->graph);
-		end = rte_rdtsc();
-		cycles += w->work ? end - start : 0;
-		packets += w->work;
-		idle = w->work ? 0 : idle + 1;
-		start = end;
-	} while (idle < IDLE_WALKS);
-	return packets ? (double)cycles / (double)packets : 0;
-}
-
 static void
 window_take(struct stage *s)
 {
@@ -53,7 +29,7 @@ window_take(struct stage *s)
 	long switches = harness_switches();
 
 	w.frame_before = harness_frame();
-	w.value = walk_empty(s->w);
+	w.value = still_walk(s->w);
 	w.frame_after = harness_frame();
 	w.preempted = harness_switches() != switches;
 	if (w.value > 0 && s->n < HARNESS_WINDOWS_MAX)
@@ -87,7 +63,7 @@ warm(struct upf_bed *b, unsigned directions, struct stage *s, unsigned nb)
 	for (uint32_t k = 0; k < n; k++) {
 		fill(b, directions);
 		for (unsigned i = 0; i < nb; i++)
-			walk_empty(s[i].w);
+			still_walk(s[i].w);
 		upf_gen_drain(&b->gen);
 	}
 }

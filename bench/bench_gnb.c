@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * `airpath bench gnb`: S3's header processing, packets of 128 B to 64 K UEs at random.
+ *
+ * Rows of path `host` are measured: one worker's nodes from port to port, every frame verified.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_cycles.h>
+
+#include "bench/bench.h"
+#include "bench/gnb_bed.h"
+#include "bench/result.h"
+
+#define DEPLOYMENT "deploy/gnb-header-bench.yaml"
+#define UES_MAX (1U << 20)
+
+struct options {
+	struct bench_common common;
+	struct gnb_bed_cfg bed;
+	struct bench_uints sizes;
+	const char *direction, *rlc;
+	unsigned ues, seed;
+};
+
+static const struct direction {
+	const char *name;
+	unsigned bits;
+} directions[] = {
+	{"downlink", GNB_BED_DOWN}, {"uplink", GNB_BED_UP}, {"both", GNB_BED_DOWN | GNB_BED_UP}};
+
+static bool
+wanted(const struct options *o, const struct direction *d)
+{
+	return o->direction == NULL || strcmp(o->direction, d->name) == 0;
+}
+
+static void
+row_write(struct bench_result *res, const struct options *o, const struct direction *d,
+	  unsigned bytes, const struct gnb_bed_trial *t)
+{
+	const double mhz = (double)rte_get_tsc_hz() / 1e6;
+
+	bench_row(res);
+	bench_str(res, "path", "host");
+	bench_str(res, "direction", d->name);
+	bench_int(res, "bytes", bytes);
+	bench_int(res, "ues", o->ues);
+	bench_num(res, "offload_percent", 100, 0);
+	bench_num(res, "mpps", mhz / t->cycles.median, 2);
+	bench_num(res, "lcores", 1, 0);
+	bench_num(res, "cycles_per_packet", t->cycles.median, 0);
+	bench_num(res, "cycles_min", t->cycles.min, 0);
+	bench_num(res, "mpps_best", mhz / t->cycles.min, 2);
+	bench_int(res, "lost", (int64_t)t->lost);
+	bench_int(res, "corrupted", (int64_t)t->corrupted);
+	bench_int(res, "packets", (int64_t)t->sent);
+	bench_int(res, "windows_clean", t->cycles.windows_clean);
+	bench_int(res, "windows", t->cycles.windows);
+	bench_bool(res, "modelled", false);
+	bench_bool(res, "no_nic", true);
+	bench_json_only(res, true);
+	bench_str(res, "rlc", o->bed.am ? "am" : "um");
+	bench_num(res, "tsc_mhz", mhz, 0);
+	bench_num(res, "cycles_max", t->cycles.max, 0);
+}
+
+static int
+rows_run(const struct options *o, struct gnb_bed *b, struct bench_result *res)
+{
+	bool valid = true;
+
+	for (unsigned i = 0; i < RTE_DIM(directions); i++) {
+		const struct direction *d = &directions[i];
+
+		for (unsigned k = 0; wanted(o, d) && k < o->sizes.n; k++) {
+			struct gnb_bed_trial t;
+			int rc;
+
+			fprintf(stderr, "%s, %u B, %u UEs\n", d->name, o->sizes.v[k], o->ues);
+			rc = gnb_bed_trial(b, d->bits, o->sizes.v[k], o->common.seconds, &t);
+			if (rc < 0)
+				return rc;
+			row_write(res, o, d, o->sizes.v[k], &t);
+			if (t.sent > 0 && t.lost == 0 && t.corrupted == 0 &&
+			    t.host_packets == t.sent)
+				continue;
+			fprintf(stderr,
+				"bench gnb: %s, %u B: packets were lost, changed or counted "
+				"wrongly\n",
+				d->name, o->sizes.v[k]);
+			valid = false;
+		}
+	}
+	return valid ? 0 : -EIO;
+}
+
+static int
+run(const struct options *o, struct bench_result *res)
+{
+	struct gnb_bed *b = gnb_bed_open(&o->bed);
+	int rc;
+
+	if (b == NULL)
+		return -EIO;
+	bench_emulation(res, "ports: rings in process");
+	rc = rows_run(o, b, res);
+	if (!gnb_bed_close(b, o->bed.nodes))
+		rc = -EIO;
+	return rc;
+}
+
+#define REFUSE(...)                                                                                \
+	do {                                                                                       \
+		fprintf(stderr, "bench gnb: " __VA_ARGS__);                                        \
+		fputc('\n', stderr);                                                               \
+		return -EINVAL;                                                                    \
+	} while (0)
+
+/** What the parser cannot know. @return 0, or -EINVAL after a message. */
+static int
+options_check(const struct options *o)
+{
+	bool direction = o->direction == NULL;
+
+	for (unsigned i = 0; i < RTE_DIM(directions); i++)
+		direction |= o->direction && strcmp(o->direction, directions[i].name) == 0;
+	if (!direction)
+		REFUSE("--direction takes downlink, uplink or both, not '%s'", o->direction);
+	if (o->rlc && strcmp(o->rlc, "um") != 0 && strcmp(o->rlc, "am") != 0)
+		REFUSE("--rlc takes um or am, not '%s'", o->rlc);
+	if (o->ues < 1 || o->ues > UES_MAX)
+		REFUSE("--ues %u must be 1..%u", o->ues, UES_MAX);
+	for (unsigned i = 0; i < o->sizes.n; i++)
+		if (o->sizes.v[i] < GNB_WIRE_FRAME_MIN || o->sizes.v[i] > GNB_WIRE_FRAME_MAX)
+			REFUSE("--size: %u must be %d..%d, of a frame on N3 without FCS",
+			       o->sizes.v[i], GNB_WIRE_FRAME_MIN, GNB_WIRE_FRAME_MAX);
+	return 0;
+}
+
+int
+bench_gnb(int argc, char **argv)
+{
+	struct options o = {.common = {.seconds = 2}, .sizes = {{128}, 1}, .ues = 65536, .seed = 1};
+	const struct bench_opt own[] = {
+		{"deployment", BENCH_OPT_STR, &o.bed.deployment, "file [" DEPLOYMENT "]"},
+		{"ues", BENCH_OPT_UINT, &o.ues, "that packets go to at random [65536]"},
+		{"size", BENCH_OPT_UINTS, &o.sizes, "frames on N3, without FCS [128]"},
+		{"direction", BENCH_OPT_STR, &o.direction, "downlink, uplink or both [all three]"},
+		{"rlc", BENCH_OPT_STR, &o.rlc, "mode of the DRBs, um or am [um]"},
+		{"seed", BENCH_OPT_UINT, &o.seed, "of the order of UEs [1]"},
+		{"nodes", BENCH_OPT_FLAG, &o.bed.nodes, "also print cycles per node"},
+		{0},
+	};
+	struct bench_result *res;
+	int rc = bench_options(argc, argv, "S3: a gNB's header processing on one worker.",
+			       &o.common, own);
+
+	if (rc != 0)
+		return rc < 0 ? 2 : 0;
+	if (options_check(&o) < 0)
+		return 2;
+	o.bed.deployment = bench_deployment(o.bed.deployment, DEPLOYMENT);
+	o.bed.ues = o.ues;
+	o.bed.seed = o.seed;
+	o.bed.am = o.rlc && strcmp(o.rlc, "am") == 0;
+	res = bench_result_open("gnb", o.common.json);
+	if (res == NULL)
+		return 1;
+	rc = run(&o, res);
+	if (bench_result_close(res) < 0)
+		rc = -EIO;
+	return rc == 0 ? 0 : 1;
+}
