@@ -11,6 +11,9 @@
 
 #define MESSAGES 32
 
+/* Never taken; a graph has no node that leads nowhere. */
+static const char *const edges[] = {"drb"};
+
 static uint16_t
 process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
 {
@@ -36,6 +39,9 @@ static const struct ap_node_type gnb_control = {
 	.help = "takes a worker's messages from the control thread",
 	.source = true,
 	.process = process,
+	.edges = edges,
+	.nb_edges = RTE_DIM(edges),
+	.rare_edges = 1,
 };
 
 AP_NODE_REGISTER(gnb_control)

@@ -76,6 +76,7 @@ plan_worker(struct making *m, unsigned k)
 	for (unsigned i = 0; i < (steer ? NODES : STEER); i++)
 		n[i] = add(m, nodes[i].node, nodes[i].type, NULL, k);
 	first = steer ? n[STEER] : n[DRB];
+	link(m, n[CONTROL], 0, n[DRB]);
 	link(m, n[DRB], GNB_DRB_DOWN, n[TX]);
 	link(m, n[DRB], GNB_DRB_UP, n[RX]);
 	link(m, n[DRB], GNB_DRB_LOCAL, n[LOCAL]);
