@@ -85,9 +85,9 @@ def flat(middle: Vitals, end: Vitals, *, long: bool) -> list[str]:
     slots = end.unit["slots"] - middle.unit["slots"]
     slot_bytes = end.unit["slot_bytes"] - middle.unit["slot_bytes"]
     bounds = {
-        # filter sets, profiles: a heap's worth of them was made before
-        "heap": middle.heap * 1.002 + slot_bytes,
-        "heap_pieces": middle.heap_pieces * 1.02 + slots / SLAB,
+        # nothing but slots: of filter sets and profiles as many are there as at the start
+        "heap": middle.heap + MIB // 8 + slot_bytes * 1.01,
+        "heap_pieces": middle.heap_pieces + 8 + slots / SLAB,
         "unit_rss": middle.unit_rss + MIB + slot_bytes + (2 * MIB if slots else 0),  # by pages
         "unit_fds": middle.unit_fds + 3,  # telemetry's own come and go
         "agent_fds": middle.agent_fds + 3,

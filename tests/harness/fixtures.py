@@ -13,7 +13,7 @@ from harness.upf import Upf
 
 
 @contextlib.contextmanager
-def _making(tmp_path_factory):
+def making(tmp_path_factory):
     """@return what makes UPFs. At the end those that live are stopped: then their books must
     balance, and tshark have nothing to object to."""
     for program in (AIRPATH, AGENT):
@@ -38,14 +38,14 @@ def _making(tmp_path_factory):
 @pytest.fixture
 def make_upf(tmp_path_factory):
     """UPFs of one test."""
-    with _making(tmp_path_factory) as make:
+    with making(tmp_path_factory) as make:
         yield make
 
 
 @pytest.fixture(scope="module")
 def upf(tmp_path_factory):
     """One for all tests of a module."""
-    with _making(tmp_path_factory) as make:
+    with making(tmp_path_factory) as make:
         yield make()
 
 

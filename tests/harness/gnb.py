@@ -20,6 +20,23 @@ _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 _RCVBUF = 4 << 20
 # Of Linux; not in Python's socket module.
 SO_RCVBUFFORCE, _UDP_NO_CHECK6_RX = 33, 102
+_SO_TIMESTAMPNS, _TIMESPEC = 35, struct.Struct("@qq")
+
+
+def stamped(one: socket.socket) -> None:
+    """From now on receive_stamped() knows when packets came."""
+    one.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+
+
+def receive_stamped(one: socket.socket) -> tuple[bytes, tuple, float]:
+    """@return packet, who sent it, and when the kernel got it, however late this thread is"""
+    octets, extra, _, source = one.recvmsg(65536, socket.CMSG_SPACE(_TIMESPEC.size))
+    when = 0.0
+    for level, kind, data in extra:
+        if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS):
+            seconds, ns = _TIMESPEC.unpack(data)
+            when = seconds + ns / 1e9
+    return octets, source, when
 
 
 class Gnb:
@@ -46,6 +63,7 @@ class Gnb:
             one.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, _RCVBUF)
             if six:  # tunnels may go without a checksum, RFC 6935
                 one.setsockopt(socket.IPPROTO_UDP, _UDP_NO_CHECK6_RX, 1)
+            stamped(one)
             one.bind((address, gtpu.PORT))
             one.setblocking(False)
             self._sockets[6 if six else 4] = one
@@ -140,7 +158,7 @@ class Gnb:
 
     def _drain(self, one: socket.socket) -> None:
         for _ in range(64):
-            octets, source = one.recvfrom(65536)
+            octets, source, when = receive_stamped(one)
             if self._capture is not None and octets[4:8] not in self._busy:
                 self._capture.add(source[:2], one.getsockname()[:2], octets)
             try:
@@ -150,7 +168,7 @@ class Gnb:
                 continue
             ue = self._ues.get(message.teid)
             if message.kind == gtpu.G_PDU and ue is not None:
-                ue.took(message)
+                ue.took(message, when)
                 continue
             if message.kind == gtpu.ECHO_REQUEST and self.echo:
                 recovery = bytes((14, self.restart_counter))
@@ -165,10 +183,12 @@ class Sink:
     def __init__(self):
         self.times: list[float] = []
         self.sizes: list[int] = []
+        self.kept: list[tuple[float, bytes]] = []  # by the kernel's clock; what UDP carries, begun
 
-    def took(self, message: gtpu.Message) -> None:
+    def took(self, message: gtpu.Message, when: float) -> None:
         self.times.append(time.monotonic())
         self.sizes.append(len(message.payload))
+        self.kept.append((when, message.payload[28:36]))
 
     def close(self) -> None:
         pass
@@ -214,7 +234,7 @@ class Ue:
         self.ul_bytes += len(packet)
         self.ul_packets += 1
 
-    def took(self, message: gtpu.Message) -> None:
+    def took(self, message: gtpu.Message, _: float) -> None:
         self.dl_bytes += len(message.payload)
         self.dl_packets += 1
         self.qfis.add(message.qfi)
