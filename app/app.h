@@ -7,6 +7,7 @@
 int app_run(int argc, char **argv);
 int app_check(int argc, char **argv);
 int app_bench(int argc, char **argv);
+int app_ctl(int argc, char **argv);
 int app_show(int argc, char **argv);
 
 #endif

@@ -14,6 +14,7 @@ static const struct command commands[] = {
 	{"run", "run a deployment until it is stopped", app_run},
 	{"check", "say whether a deployment is sound, and if not, where", app_check},
 	{"show", "nodes, graph and statistics of a file or of what is running", app_show},
+	{"ctl", "contexts of a gNB that runs: list, add, modify, delete, load", app_ctl},
 	{"bench", "measure, and print the papers' figures beside ours", app_bench},
 };
 

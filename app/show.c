@@ -32,6 +32,7 @@ usage(FILE *f)
 		   "  upf                 sessions, events and hand-offs of a upf that runs\n"
 		   "  sessions            ids of its sessions\n"
 		   "  session ID          one of them: rules and counters\n"
+		   "  gnb [ROLE]          contexts, requests and events of a gNB that runs\n"
 		   "  owner UE_IP|TEID    which worker serves it, and its session's handle\n"
 		   "      --deployment FILE  of a file: worker by address or TEID alone\n\n"
 		   "  --name NAME         which deployment, where several run\n");
@@ -238,6 +239,8 @@ app_show(int argc, char **argv)
 		return show_stats(&o);
 	if (strcmp(what, "upf") == 0)
 		return show_upf(o.name, "/airpath/upf/info", NULL);
+	if (strcmp(what, "gnb") == 0)
+		return show_upf(o.name, "/airpath/gnb/info", optind < argc ? argv[optind] : NULL);
 	if (strcmp(what, "sessions") == 0)
 		return show_upf_sessions(o.name);
 	if (strcmp(what, "session") == 0 && optind < argc)

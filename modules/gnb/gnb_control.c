@@ -212,9 +212,9 @@ memory_make(struct gnb_control *c)
 
 	c->under_way = calloc(c->cfg.nb_workers, sizeof(*c->under_way));
 	c->entry = calloc(capacity, sizeof(*c->entry));
-	if (c->under_way == NULL || c->entry == NULL || gnb_ids_init(&c->ids, capacity) < 0 ||
-	    upf_ids_init(&c->ues) < 0 || upf_remotes_init(&c->remotes) < 0 ||
-	    ctl_events_init(&c->events, GNB_EVENTS_MAX) < 0 ||
+	if (c->cfg.nb_workers > GNB_CONTROL_WORKERS_MAX || c->under_way == NULL ||
+	    c->entry == NULL || gnb_ids_init(&c->ids, capacity) < 0 || upf_ids_init(&c->ues) < 0 ||
+	    upf_remotes_init(&c->remotes) < 0 || ctl_events_init(&c->events, GNB_EVENTS_MAX) < 0 ||
 	    getrandom(&c->instance, sizeof(c->instance), 0) != sizeof(c->instance))
 		return -ENOMEM;
 	return 0;
@@ -241,6 +241,7 @@ gnb_control_create(const struct gnb_control_cfg *cfg, struct ap_error *err)
 	} else if (ctl_server_listen(&c->server, err) == 0) {
 		c->server.closed = closed;
 		c->server.arg = c;
+		gnb_telemetry_add(c);
 		return c;
 	}
 	gnb_control_destroy(c);
@@ -290,6 +291,7 @@ gnb_control_destroy(struct gnb_control *c)
 {
 	if (c == NULL)
 		return;
+	gnb_telemetry_del(c);
 	gnb_control_stop(c);
 	if (c->under_way && c->entry && c->ids.free)
 		under_way_free(c);
@@ -320,6 +322,7 @@ gnb_control_stats(struct gnb_control *c, struct gnb_control_stats *s)
 	s->capacity = c->ids.capacity;
 	s->resting = gnb_ids_resting(&c->ids, ap_clock_ns());
 	s->events_lost = c->events.lost;
+	s->events_kept = (uint32_t)(c->events.next - c->events.first);
 	s->loaded = atomic_load(&c->cfg.net->live.refilled);
 	for (unsigned i = 0; i < CTL_CLIENTS_MAX; i++)
 		s->clients += c->greeted[i];

@@ -48,6 +48,7 @@ struct gnb_control_stats {
 	uint64_t connections, requests, bad_messages;
 	uint64_t setups, modifications, releases, failed;
 	uint64_t events, events_lost;
+	uint32_t events_kept;    /**< not acknowledged */
 	uint64_t strange_errors; /**< Error Indications about tunnels no session sends to */
 	uint32_t sessions, drbs, ues;
 	uint32_t resting; /**< indices of TEIDs that wait before they are used again */

@@ -19,6 +19,7 @@
 #define GNB_UNDER_WAY_MAX 512 /**< messages at one worker: less than its rings hold */
 #define GNB_SEND_QUEUE_MAX 64 /**< answers that wait for a client before its requests do */
 #define GNB_EVENTS_MAX 4096
+#define GNB_CONTROL_WORKERS_MAX 64
 #define GNB_PDU_SESSIONS_MAX 16 /**< of a UE; TS 24.501 has 15 */
 #define GNB_PDU_SESSION_ID_MAX 255
 
@@ -184,5 +185,11 @@ struct ctl_packed *gnb_answer_contexts(struct gnb_control *c, uint64_t seq,
 
 /** Makes events of what workers report. @return whether there was something. */
 bool gnb_events_take(struct gnb_control *c);
+
+/* gnb_telemetry.c */
+
+/** Telemetry knows the control thread until it is taken out again. */
+void gnb_telemetry_add(struct gnb_control *c);
+void gnb_telemetry_del(const struct gnb_control *c);
 
 #endif

@@ -464,6 +464,9 @@ an_error_indication_stops_the_uplink(void **state)
 	assert_int_equal(a->event->count->drb, 5);
 	assert_true(a->event->count->at_limit);
 	gnb_client_free(a);
+	/* The event does not wait for the worker. */
+	for (unsigned i = 0; i < 5000 && s->flags == 0; i++)
+		rte_delay_us_sleep(1000);
 	assert_int_equal(s->flags, GNB_SESSION_UL_STOPPED);
 	gnb_client_free(modify(&f.client, &change));
 	assert_int_equal(s->flags, 0);

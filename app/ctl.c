@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/** `airpath ctl`: a person's, or a script's, end of a gNB's control socket. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/app.h"
+#include "app/ctl.h"
+#include "app/telemetry_client.h"
+
+#define DRBS_MAX 8
+
+static int
+usage(FILE *f)
+{
+	fprintf(f,
+		"usage: airpath ctl [--name NAME] ROLE COMMAND …\n\n"
+		"ROLE is the name of a gNB in the deployment that runs (NAME, where several run),\n"
+		"or the path of its control socket.\n\n"
+		"  status                 what it is, and how many contexts it has\n"
+		"  list [UE] [--json]     contexts and their counters; JSON: one a line\n"
+		"  add UE --session ID --upf ADDRESS/TEID --drb SPEC …\n"
+		"      --forward ADDRESS/TEID   downlink packets go there after a handover\n"
+		"      --count N                so many UEs from UE on: TEIDs rise with them\n"
+		"      SPEC: id=4,qfi=9+8,du=ADDRESS/TEID[,rlc=um|am|tm][,rlc-sn=12][,pdcp-sn=18]\n"
+		"            [,default][,no-sdap-ul][,no-sdap-dl][,count=0][,lcid=7][,priority=8]\n"
+		"  modify UE --session ID [--upf ADDRESS/TEID] [--forward ADDRESS/TEID|none]\n"
+		"      [--drb SPEC] [--du DRB=ADDRESS/TEID] [--count DRB=N] [--remove-drb DRB]\n"
+		"      [--remove-session ID]\n"
+		"  delete UE …            or --all\n"
+		"  load FILE              contexts of a YAML or JSON file\n"
+		"  complete               all contexts are there: unknown TEIDs are answered by\n"
+		"                         Error Indications\n"
+		"  offload PERCENT        the share of packets the SmartNIC leaves to the host\n"
+		"  events                 error indications, paths, COUNT, radio link failures\n"
+		"  churn --upf ADDRESS --du ADDRESS [--ues N] [--first UE] [--batch N]\n"
+		"      [--seconds S]      UEs come, change and go as fast as they are answered\n");
+	return f == stdout ? 0 : 2;
+}
+
+/** The socket of a role by its name. @return 0, or 1 after saying why. */
+static int
+socket_find(const char *deployment, const char *role, char *path, size_t size)
+{
+	char reply[TEL_REPLY_MAX], command[96], reason[256];
+	const char *value;
+	int sock, rc = 1;
+
+	if (strchr(role, '/')) {
+		snprintf(path, size, "%s", role);
+		return 0;
+	}
+	sock = tel_connect(deployment);
+	if (sock < 0)
+		return 1;
+	snprintf(command, sizeof(command), "/airpath/gnb/info,%s", role);
+	value = tel_ask(sock, command, reply) > 0 ? strchr(reply, ':') : NULL;
+	if (value == NULL)
+		fprintf(stderr, "it does not answer /airpath/gnb/info\n");
+	else if (tel_refused(value + 1, reason, sizeof(reason)))
+		fprintf(stderr, "%s\n", reason);
+	else if (tel_string(value, "socket", path, size))
+		rc = 0;
+	close(sock);
+	return rc;
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+static int
+tell(const char *what, int rc, const struct ctl_tally *t, const struct ap_error *err)
+{
+	if (rc < 0)
+		fprintf(stderr, "airpath ctl %s: %s\n", what, err->text);
+	else
+		printf("%" PRIu64 " done, %" PRIu64 " refused\n", t->done, t->failed);
+	return rc < 0 || t->failed ? 1 : 0;
+}
+
+static int
+ctl_load(struct gnb_client *cl, const char *path)
+{
+	struct ap_error err = {0};
+	struct ctl_tally t = {0};
+	struct ctl_file *f = ctl_file_load(path, &err);
+	int rc = f ? ctl_send_file(cl, f, &t, &err) : -EINVAL;
+
+	ctl_file_free(f);
+	return tell("load", rc, &t, &err);
+}
+
+/** What `add` was told. */
+struct add {
+	struct ctl_context context;
+	struct ctl_session session;
+	struct ctl_tunnel upf, forwarding;
+	struct ctl_drb drbs[DRBS_MAX];
+};
+
+static int
+add_take(struct add *a, int option, const char *value, struct ap_error *err)
+{
+	switch (option) {
+	case 's':
+		return ctl_text_number(value, UINT32_MAX, &a->session.id) == 0
+			       ? 0
+			       : ap_error_set(err, "session '%s' is no ID", value);
+	case 'u':
+		a->session.upf = &a->upf;
+		return ctl_text_tunnel(value, &a->upf, err);
+	case 'f':
+		a->session.forwarding = &a->forwarding;
+		return ctl_text_tunnel(value, &a->forwarding, err);
+	case 'd':
+		if (a->session.drbs_count == DRBS_MAX)
+			return ap_error_set(err, "more than %d DRBs", DRBS_MAX);
+		return ctl_text_drb(value, &a->drbs[a->session.drbs_count++], err);
+	case 'c':
+		return ctl_text_number(value, UINT32_MAX, &a->context.count) == 0 &&
+				       a->context.count > 0
+			       ? 0
+			       : ap_error_set(err, "'%s' UEs are no number of them", value);
+	default:
+		return ap_error_set(err, "'airpath ctl --help' tells what add takes");
+	}
+}
+
+static int
+ctl_add(struct gnb_client *cl, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"session", required_argument, NULL, 's'}, {"upf", required_argument, NULL, 'u'},
+		{"forward", required_argument, NULL, 'f'}, {"drb", required_argument, NULL, 'd'},
+		{"count", required_argument, NULL, 'c'},   {0},
+	};
+	struct add a = {.session = {.id = 1}};
+	struct ctl_file f = {&a.context, 1};
+	struct ap_error err = {0};
+	struct ctl_tally t = {0};
+	int o, rc = 0;
+
+	a.context.sessions = &a.session;
+	a.context.sessions_count = 1;
+	a.session.drbs = a.drbs;
+	optind = 0;
+	while (rc == 0 && (o = getopt_long(argc, argv, "", options, NULL)) != -1)
+		rc = add_take(&a, o, optarg, &err);
+	if (rc == 0 &&
+	    (optind != argc - 1 || ctl_text_number(argv[optind], UINT32_MAX, &a.context.ue) < 0))
+		rc = ap_error_set(&err, "which UE? One number is wanted");
+	if (rc == 0)
+		rc = ctl_send_file(cl, &f, &t, &err);
+	return tell("add", rc, &t, &err);
+}
+
+static int
+release_send(struct gnb_client *cl, uint32_t *ues, size_t nb, struct ctl_tally *t,
+	     struct ap_error *err)
+{
+	Airpath__Gnb__V1__Request q = AIRPATH__GNB__V1__REQUEST__INIT;
+	Airpath__Gnb__V1__BearerContextReleaseCommand r =
+		AIRPATH__GNB__V1__BEARER_CONTEXT_RELEASE_COMMAND__INIT;
+
+	r.n_ue_ids = nb;
+	r.ue_ids = ues;
+	q.body_case = AIRPATH__GNB__V1__REQUEST__BODY_RELEASE;
+	q.release = &r;
+	return ctl_send_one(cl, &q, t, err);
+}
+
+/** @return how many UEs there are from 0 on, at most 256; < 0 with `err` filled */
+static int
+ues_get(struct gnb_client *cl, uint32_t ues[256], struct ap_error *err)
+{
+	Airpath__Gnb__V1__Request q = AIRPATH__GNB__V1__REQUEST__INIT;
+	Airpath__Gnb__V1__ContextQuery query = AIRPATH__GNB__V1__CONTEXT_QUERY__INIT;
+	Airpath__Gnb__V1__Answer *a;
+	int nb = 0;
+
+	query.max = 256;
+	q.body_case = AIRPATH__GNB__V1__REQUEST__BODY_QUERY;
+	q.query = &query;
+	a = gnb_client_ask(cl, &q, err);
+	if (a == NULL)
+		return -EPROTO;
+	for (size_t i = 0; i < a->reply->contexts->n_contexts && nb < 256; i++)
+		ues[nb++] = a->reply->contexts->contexts[i]->ue_id;
+	gnb_client_free(a);
+	return nb;
+}
+
+static int
+ctl_delete(struct gnb_client *cl, int argc, char **argv)
+{
+	struct ap_error err = {0};
+	struct ctl_tally t = {0};
+	uint32_t ues[256];
+	int nb = 0, rc = 0;
+
+	if (argc == 2 && strcmp(argv[1], "--all") == 0) {
+		while (rc == 0 && t.failed == 0 && (nb = ues_get(cl, ues, &err)) > 0)
+			rc = release_send(cl, ues, (size_t)nb, &t, &err);
+		return tell("delete", nb < 0 ? nb : rc, &t, &err);
+	}
+	if (argc < 2)
+		rc = ap_error_set(&err, "which UE? Numbers are wanted, or --all");
+	for (int i = 1; i < argc && rc == 0; i++) {
+		if (ctl_text_number(argv[i], UINT32_MAX, &ues[nb++]) < 0)
+			rc = ap_error_set(&err, "'%s' is no UE", argv[i]);
+		else if (nb == 256 || i == argc - 1) {
+			rc = release_send(cl, ues, (size_t)nb, &t, &err);
+			nb = 0;
+		}
+	}
+	return tell("delete", rc, &t, &err);
+}
+
+/** A request that is answered without results. */
+static int
+simple_send(struct gnb_client *cl, const char *what, Airpath__Gnb__V1__Request *q)
+{
+	struct ap_error err = {0};
+	Airpath__Gnb__V1__Answer *a = gnb_client_ask(cl, q, &err);
+
+	if (a == NULL)
+		fprintf(stderr, "airpath ctl %s: %s\n", what, err.text);
+	gnb_client_free(a);
+	return a ? 0 : 1;
+}
+
+static int
+ctl_offload(struct gnb_client *cl, const char *percent)
+{
+	Airpath__Gnb__V1__Request q = AIRPATH__GNB__V1__REQUEST__INIT;
+	Airpath__Gnb__V1__OffloadShare share = AIRPATH__GNB__V1__OFFLOAD_SHARE__INIT;
+
+	if (ctl_text_number(percent, 100, &share.percent) < 0) {
+		fprintf(stderr, "airpath ctl offload: '%s' is no share of 0..100 %%\n", percent);
+		return 2;
+	}
+	q.body_case = AIRPATH__GNB__V1__REQUEST__BODY_OFFLOAD;
+	q.offload = &share;
+	return simple_send(cl, "offload", &q);
+}
+
+static int
+ctl_complete(struct gnb_client *cl)
+{
+	Airpath__Gnb__V1__Request q = AIRPATH__GNB__V1__REQUEST__INIT;
+	Airpath__Gnb__V1__Complete complete = AIRPATH__GNB__V1__COMPLETE__INIT;
+
+	complete.complete = true;
+	q.body_case = AIRPATH__GNB__V1__REQUEST__BODY_COMPLETE;
+	q.complete = &complete;
+	return simple_send(cl, "complete", &q);
+}
+
+static int
+churn_options(struct gnb_client *cl, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"ues", required_argument, NULL, 'n'},
+		{"first", required_argument, NULL, 'f'},
+		{"batch", required_argument, NULL, 'b'},
+		{"seconds", required_argument, NULL, 's'},
+		{"upf", required_argument, NULL, 'u'},
+		{"du", required_argument, NULL, 'd'},
+		{0},
+	};
+	struct ctl_churn o = {.ues = 4096, .first = 1U << 24, .batch = 128, .seconds = 3};
+	int c;
+
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		uint32_t *to = c == 'n'   ? &o.ues
+			       : c == 'f' ? &o.first
+			       : c == 'b' ? &o.batch
+			       : c == 's' ? &o.seconds
+					  : NULL;
+
+		if (c == '?')
+			return 2;
+		if (c == 'u')
+			o.upf = optarg;
+		else if (c == 'd')
+			o.du = optarg;
+		else if (ctl_text_number(optarg, UINT32_MAX, to) < 0) {
+			fprintf(stderr, "churn: '%s' is no number\n", optarg);
+			return 2;
+		}
+	}
+	if (o.upf == NULL || o.du == NULL) {
+		fprintf(stderr, "churn: --upf and --du say where packets would go\n");
+		return 2;
+	}
+	return ctl_churn(cl, &o);
+}
+
+static int
+list_options(struct gnb_client *cl, int argc, char **argv)
+{
+	bool json = false;
+	int nb = 0;
+	uint32_t ue;
+
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--json") == 0) {
+			json = true;
+		} else if (nb++ > 0 || ctl_text_number(argv[i], UINT32_MAX, &ue) < 0) {
+			fprintf(stderr, "airpath ctl list: '%s' is no UE\n", argv[i]);
+			return 2;
+		}
+	return ctl_list(cl, nb ? &ue : NULL, json);
+}
+
+/** @param argv [0] is the command */
+static int
+command(struct gnb_client *cl, int argc, char **argv)
+{
+	const char *what = argv[0];
+
+	if (strcmp(what, "status") == 0 && argc == 1)
+		return ctl_status(cl);
+	if (strcmp(what, "list") == 0)
+		return list_options(cl, argc, argv);
+	if (strcmp(what, "add") == 0)
+		return ctl_add(cl, argc, argv);
+	if (strcmp(what, "modify") == 0)
+		return ctl_modify(cl, argc, argv);
+	if (strcmp(what, "delete") == 0)
+		return ctl_delete(cl, argc, argv);
+	if (strcmp(what, "load") == 0 && argc == 2)
+		return ctl_load(cl, argv[1]);
+	if (strcmp(what, "complete") == 0 && argc == 1)
+		return ctl_complete(cl);
+	if (strcmp(what, "offload") == 0 && argc == 2)
+		return ctl_offload(cl, argv[1]);
+	if (strcmp(what, "events") == 0 && argc == 1)
+		return ctl_events(cl);
+	if (strcmp(what, "churn") == 0)
+		return churn_options(cl, argc, argv);
+	fprintf(stderr, "airpath ctl: there is no '%s' like that\n\n", what);
+	return usage(stderr);
+}
+
+int
+app_ctl(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"name", required_argument, NULL, 'n'}, {"help", no_argument, NULL, 'h'}, {0}};
+	const char *deployment = NULL;
+	char path[128];
+	struct ap_error err = {0};
+	struct gnb_client cl;
+	int o, rc;
+
+	/* `+`: options behind the command are the command's. */
+	while ((o = getopt_long(argc, argv, "+n:h", options, NULL)) != -1) {
+		if (o != 'n')
+			return usage(o == 'h' ? stdout : stderr);
+		deployment = optarg;
+	}
+	if (argc - optind < 2)
+		return usage(argc - optind == 1 && strcmp(argv[optind], "help") == 0 ? stdout
+										     : stderr);
+	argc -= optind;
+	argv += optind;
+	if (socket_find(deployment, argv[0], path, sizeof(path)) != 0)
+		return 1;
+	if (gnb_client_open(&cl, path, strcmp(argv[1], "events") == 0, &err) < 0) {
+		fprintf(stderr, "airpath ctl: %s\n", err.text);
+		gnb_client_close(&cl);
+		return 1;
+	}
+	rc = command(&cl, argc - 1, argv + 1);
+	gnb_client_close(&cl);
+	return rc;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_CORE_YAML_H
+#define AIRPATH_CORE_YAML_H
+
+/** Reading YAML by libcyaml, and what is wrong with a file in words: place, line and reason. */
+
+#include <stddef.h>
+
+#include <cyaml/cyaml.h>
+
+#include "core/config.h"
+
+#define YAML_TEXT_MAX (16 << 20) /**< B of a file */
+
+/** What libcyaml says while loading: the reason first, then the place, innermost first. */
+struct yaml_log {
+	char reason[256];
+	char place[256]; /**< `ports[0].framing` */
+	unsigned line;
+};
+
+/** Settings of libcyaml that fill in the log. */
+cyaml_config_t yaml_setup(struct yaml_log *log);
+
+/** libcyaml places an unexpected key where its mapping begins; the file knows better. */
+void yaml_place_key(struct yaml_log *log, const char *text);
+
+/** @return the file's octets and a 0 behind them, or NULL with `err` filled. */
+char *yaml_read(const char *path, size_t *len, struct ap_error *err);
+
+#endif
