@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "modules/pdcp/pdcp_rx.h"
+/*
+ * Reception (§5.2.2.1) from RCVD_COUNT on: the reception buffer, t-Reordering, delivery in order.
+ * Headers are pdcp_rx_header.c's.
+ */
+#include "modules/pdcp/pdcp_rx_internal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,7 +12,6 @@
 #include <rte_malloc.h>
 #include <rte_prefetch.h>
 
-#include "codec/err.h"
 #include "core/pkt.h"
 #include "modules/pdcp/pdcp_control.h"
 #include "modules/pdcp/pdcp_tx.h"
@@ -20,19 +23,13 @@
    here. */
 #define DELIVERED ((struct rte_mbuf *)1)
 
-static uint32_t
-window_size(enum pdcp_format f)
-{
-	return 1U << (pdcp_sn_bits(f) - 1);
-}
-
 int
 pdcp_rx_init(struct pdcp_rx *e, const struct pdcp_rx_cfg *cfg)
 {
 	enum pdcp_format format = cfg->srb                  ? PDCP_SRB
 				  : cfg->pdcp_SN_Size == 12 ? PDCP_DRB_12
 							    : PDCP_DRB_18;
-	uint32_t window = window_size(format);
+	uint32_t window = pdcp_rx_window(format);
 	uint32_t slots = cfg->reorder_slots ? cfg->reorder_slots : window;
 
 	if (pdcp_sn_bits(format) != cfg->pdcp_SN_Size || !rte_is_power_of_2(slots) ||
@@ -79,13 +76,6 @@ pdcp_rx_fini(struct pdcp_rx *e)
 	e->held = 0;
 	e->configured = false;
 	e->plain = false;
-}
-
-static void
-drop(const struct pdcp_rx_sink *sink, enum pdcp_rx_drop reason, struct rte_mbuf *m)
-{
-	sink->drops[reason]++;
-	rte_pktmbuf_free(m);
 }
 
 /** pdcp_rx_in_order(); `format` is a constant wherever this is inlined. */
@@ -272,15 +262,15 @@ data_pdu(struct pdcp_rx *e, struct rte_mbuf *m, uint64_t RCVD_COUNT, uint64_t no
 	 * if the PDCP Data PDU with COUNT = RCVD_COUNT has been received before:
 	 * - discard the PDCP Data PDU */
 	if (RCVD_COUNT < e->RX_DELIV) {
-		drop(sink, PDCP_RX_OLD, m);
+		pdcp_rx_lose(sink, PDCP_RX_OLD, m);
 		return;
 	}
 	if (RCVD_COUNT - e->RX_DELIV > e->slot_mask) {
 		/* Received but lost here. The state moves on, or t-Reordering would never close the
 		 * gap in front of it. */
-		drop(sink, PDCP_RX_REORDER_FULL, m);
+		pdcp_rx_lose(sink, PDCP_RX_REORDER_FULL, m);
 	} else if (*slot != NULL) {
-		drop(sink, PDCP_RX_DUPLICATE, m);
+		pdcp_rx_lose(sink, PDCP_RX_DUPLICATE, m);
 		return;
 	} else {
 		/* store the resulting PDCP SDU in the reception buffer;
@@ -288,103 +278,6 @@ data_pdu(struct pdcp_rx *e, struct rte_mbuf *m, uint64_t RCVD_COUNT, uint64_t no
 		store(e, m, slot, sink);
 	}
 	received(e, RCVD_COUNT, now_ns, sink);
-}
-
-/** @return RCVD_COUNT of §5.2.2.1; below 0 or ≥ PDCP_COUNT_END when there is no such COUNT. */
-static int64_t
-determine_count(const struct pdcp_rx *e, uint32_t RCVD_SN)
-{
-	const unsigned bits = pdcp_sn_bits(e->format);
-	const int64_t Window_Size = window_size(e->format);
-	const int64_t SN_RX_DELIV = (int64_t)(e->RX_DELIV & ((1ULL << bits) - 1));
-	int64_t RCVD_HFN = (int64_t)(e->RX_DELIV >> bits);
-
-	if ((int64_t)RCVD_SN < SN_RX_DELIV - Window_Size)
-		RCVD_HFN++;
-	else if ((int64_t)RCVD_SN >= SN_RX_DELIV + Window_Size)
-		RCVD_HFN--;
-	return RCVD_HFN * (1LL << bits) + RCVD_SN;
-}
-
-/** Rare, and with a stack of its own. */
-static __rte_noinline void
-control_pdu(struct pdcp_rx *e, struct rte_mbuf *m, enum pdcp_control_type type,
-	    const struct pdcp_rx_sink *sink)
-{
-	uint8_t buf[PDCP_CONTROL_MAX];
-	struct pdcp_status s;
-	int ret = -CODEC_UNSUPPORTED;
-
-	if (type != PDCP_STATUS_REPORT) {
-		drop(sink, PDCP_RX_CONTROL_UNSUPPORTED, m);
-		return;
-	}
-	if (m->pkt_len <= sizeof(buf))
-		ret = pdcp_status_decode(rte_pktmbuf_read(m, 0, m->pkt_len, buf), m->pkt_len, &s);
-	if (ret < 0) {
-		drop(sink, ret == -CODEC_SHORT ? PDCP_RX_SHORT : PDCP_RX_RESERVED, m);
-		return;
-	}
-	e->status_reports++;
-	if (sink->report == NULL) {
-		rte_pktmbuf_free(m);
-	} else if (!sink->report(sink->arg, m)) {
-		drop(sink, PDCP_RX_STATUS_FULL, m);
-		return;
-	}
-	++*sink->used;
-}
-
-/** @return false when there is no such COUNT; `m` is gone then. */
-static inline bool
-count_of(const struct pdcp_rx *e, struct rte_mbuf *m, uint32_t sn, uint32_t *count,
-	 const struct pdcp_rx_sink *sink)
-{
-	int64_t c = determine_count(e, sn);
-
-	if (unlikely(c < 0 || (uint64_t)c >= PDCP_COUNT_END)) {
-		drop(sink, PDCP_RX_OUT_OF_WINDOW, m);
-		return false;
-	}
-	*count = (uint32_t)c;
-	return true;
-}
-
-/** Anything but a Data PDU whose header lies in the first segment with some data. */
-static __rte_noinline bool
-pre_process_any(struct pdcp_rx *e, struct rte_mbuf *m, uint32_t *count,
-		const struct pdcp_rx_sink *sink)
-{
-	uint8_t buf[PDCP_HDR_MAX];
-	uint32_t len = RTE_MIN(m->pkt_len, (uint32_t)PDCP_HDR_MAX);
-	struct pdcp_hdr h;
-	int ret = pdcp_decode(e->format, rte_pktmbuf_read(m, 0, len, buf), m->pkt_len, &h);
-
-	if (ret < 0) {
-		drop(sink, ret == -CODEC_RESERVED ? PDCP_RX_RESERVED : PDCP_RX_SHORT, m);
-		return false;
-	}
-	if (h.control) {
-		control_pdu(e, m, h.type, sink);
-		return false;
-	}
-	if (m->pkt_len <= (uint32_t)ret + e->sec.mac_i_len) {
-		drop(sink, PDCP_RX_SHORT, m);
-		return false;
-	}
-	return count_of(e, m, h.sn, count, sink);
-}
-
-bool
-pdcp_rx_pre_process(struct pdcp_rx *e, struct rte_mbuf *m, uint32_t *count,
-		    const struct pdcp_rx_sink *sink)
-{
-	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
-
-	if (unlikely(m->data_len <= pdcp_hdr_len(e->format) + e->sec.mac_i_len ||
-		     !pdcp_is_data(e->format, p)))
-		return pre_process_any(e, m, count, sink);
-	return count_of(e, m, pdcp_hdr_sn(e->format, p), count, sink);
 }
 
 void
@@ -453,7 +346,7 @@ take_verified(struct pdcp_secured *pdus, uint16_t nb, const struct pdcp_rx_sink 
 static __rte_noinline void
 security_failed(const struct pdcp_secured *pdu, uint64_t now_ns, const struct pdcp_rx_sink *sink)
 {
-	drop(sink, drop_of[pdu->failed], pdu->m);
+	pdcp_rx_lose(sink, drop_of[pdu->failed], pdu->m);
 	/* With integrity protection no state moves for a PDU that was not verified. */
 	if (pdu->failed != PDCP_SECURITY_MAC_I && pdu->sec->mac_i_len == 0)
 		lost_here(pdu->entity, pdu->count, now_ns, sink);
