@@ -115,7 +115,7 @@ value_walk(struct walk *w, const cyaml_schema_value_t *schema, uint8_t *at, int 
 	if (place_len >= sizeof(w->place))
 		return ap_error_set(w->err, "%s: %s: names are too long", w->cfg->path, w->place);
 	if (schema->flags & CYAML_FLAG_POINTER)
-		memcpy(&at, at, sizeof(at));
+		at = *(uint8_t **)(void *)at;
 	if (n == NULL || at == NULL)
 		return 0;
 	if (schema->type == CYAML_MAPPING && n->type == YAML_MAPPING_NODE)
