@@ -195,6 +195,27 @@ UPF = {
 }
 
 
+GNB = {
+    "path": "path",
+    "direction": "direction",
+    "bytes": "B",
+    "ues": "UEs",
+    "offload_percent": "offload %",
+    "smartnics": "SmartNICs",
+    "mpps": "Mpps",
+    "mpps_best": "best",
+    "lcores": "lcores",
+    "cycles_per_packet": "cycles/packet",
+    "cycles_min": "least",
+    "modelled": "modelled",
+    "lost": "lost",
+    "corrupted": "corrupted",
+    "packets": "packets",
+    "windows_clean": "clean windows",
+    "windows": "of",
+}
+
+
 N4 = {
     "procedure": "procedure",
     "mode": "mode",
@@ -219,6 +240,7 @@ WRITERS = {
     "pdcp": PDCP,
     "rlc-am": RLC_AM,
     "upf": UPF,
+    "gnb": GNB,
     "n4": N4,
 }
 

@@ -64,6 +64,7 @@ if [ "$mode" = brief ]; then
 	bench rlc-am --sizes 1024 --seconds 0.1
 	bench ue-loopback --size 1024 --seconds 1
 	l2 am-nea2 --rlc am --nea 2 --profile zero-copy --seconds 1
+	bench gnb --ues 4096 --seconds 0.2
 	bench upf --sessions 2000 --bytes 64 --seconds 0.5
 	upf software --sessions 2000 --bytes 64 --seconds 0.5 --steering software
 	n4 --sessions 2000 --serial 200
@@ -81,6 +82,7 @@ else
 	done
 	l2 am-nea2-nia2 --rlc am --nea 2 --nia 2 --profile zero-copy
 	l2 am-loss --rlc am --phy-loss 0.01 --profile zero-copy
+	bench gnb --size 128,512,1400 --seconds 3
 	bench upf --sessions 6000 --active 6000 --seconds 3
 	upf 600k-6k --sessions 600000 --active 6000 --seconds 3
 	upf 600k --sessions 600000 --active 600000 --seconds 3
