@@ -73,6 +73,21 @@ net_make(enum upf_mtu_mode mode)
 	return upf_net_create(&cfg, &err);
 }
 
+/** Somebody answered: the link address of a neighbour. */
+static inline void
+net_know(struct upf_net *net, uint8_t interface, bool v6, const uint8_t *address,
+	 const uint8_t *mac, uint64_t now_ns)
+{
+	struct upf_neigh_key key = {.interface = interface, .v6 = v6};
+	int index;
+
+	memcpy(key.address, address, v6 ? 16 : 4);
+	index = upf_neigh_get(&net->neighs, &key, false, now_ns);
+	if (index < 0)
+		abort();
+	upf_neigh_learn(&net->neighs, (uint32_t)index, mac, now_ns);
+}
+
 /** A frame being written; `at` is where the next header goes. */
 struct net_frame {
 	uint8_t b[NET_TEST_FRAME];

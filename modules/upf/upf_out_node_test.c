@@ -42,13 +42,7 @@ teardown(void **state)
 static void
 know_gnb(uint64_t now_ns)
 {
-	struct upf_neigh_key key = {.interface = N3};
-	int index;
-
-	memcpy(key.address, gnb_4, 4);
-	index = upf_neigh_find(&bed.upf.net->neighs, &key);
-	assert_true(index >= 0);
-	upf_neigh_learn(&bed.upf.net->neighs, (uint32_t)index, net_peer_mac, now_ns);
+	net_know(bed.upf.net, N3, false, gnb_4, net_peer_mac, now_ns);
 }
 
 /* What upf_forward made goes on to upf_out, as it would in one walk. */

@@ -108,13 +108,7 @@ down(void **state)
 static void
 know(uint8_t interface, bool v6, const uint8_t *address, const uint8_t *mac, uint64_t now_ns)
 {
-	struct upf_neigh_key key = {.interface = interface, .v6 = v6};
-	int index;
-
-	memcpy(key.address, address, v6 ? 16 : 4);
-	index = upf_neigh_get(&net->neighs, &key, false, now_ns);
-	assert_true(index >= 0);
-	upf_neigh_learn(&net->neighs, (uint32_t)index, mac, now_ns);
+	net_know(net, interface, v6, address, mac, now_ns);
 }
 
 /** An IP packet of `payload` octets behind a UDP header. */
