@@ -72,13 +72,19 @@ func newRealUnit(t *testing.T) *realUnit {
 	return u
 }
 
-func (u *realUnit) start() {
+// launch does not wait until it listens: who asks takes the agent's place.
+func (u *realUnit) launch() {
 	u.t.Helper()
 	u.cmd = exec.Command(u.program, "run", u.file)
 	u.cmd.Stdout, u.cmd.Stderr = &u.out, &u.out
 	if err := u.cmd.Start(); err != nil {
 		u.t.Fatal(err)
 	}
+}
+
+func (u *realUnit) start() {
+	u.t.Helper()
+	u.launch()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		if c, err := net.Dial("unixpacket", u.socket); err == nil {
 			c.Close()
@@ -185,7 +191,7 @@ func TestTheRealUnit(t *testing.T) {
 	oneUsage(t, a.Usage, 1, 0, rules.UsageTERMR)
 
 	u.end(syscall.SIGKILL)
-	u.start()
+	u.launch()
 	r.until("every session is there again", func() bool { return r.m.Statistics().RefilledSessions == uint64(len(seids)) })
 	if c := r.m.Statistics(); c.RefillFailures != 0 {
 		t.Errorf("%+v", c)
