@@ -2,7 +2,6 @@
 /** Setup, modification and release of contexts. */
 #include <errno.h>
 
-#include "core/clock.h"
 #include "modules/gnb/gnb_step.h"
 
 /** Directory and workers are told. What can fail still is memory for the UE's id, at its first
@@ -200,7 +199,7 @@ gnb_change_done(struct gnb_control *c, struct gnb_msg *m)
 	struct gnb_request *r = m->request;
 
 	if (m->kind == GNB_MSG_DELETE)
-		gnb_ids_put(&c->ids, m->teid, ap_clock_ns());
+		gnb_ids_put(&c->ids, m->teid);
 	gnb_entry_free(c, m->old);
 	m->old = NULL;
 	m->spec = NULL;

@@ -71,50 +71,52 @@ workers_get_even_shares(void **state)
 }
 
 static void
-freed_teids_rest_and_change_generation(void **state)
+freed_indices_come_back_in_order(void **state)
 {
 	struct gnb_ids t;
-	uint64_t now = 1000;
-	uint32_t a, b, c;
+	uint32_t a, b;
 
 	(void)state;
 	assert_int_equal(gnb_ids_init(&t, 2), 0);
-	a = gnb_ids_get(&t, now);
-	b = gnb_ids_get(&t, now);
+	a = gnb_ids_get(&t, 1000);
+	b = gnb_ids_get(&t, 1000);
 	assert_int_equal(a, gnb_teid(1, 0, GNB_SLOT_N3));
 	assert_int_equal(b, gnb_teid(1, 1, GNB_SLOT_N3));
-	assert_int_equal(gnb_ids_get(&t, now), 0);
-	gnb_ids_put(&t, b, now);
-	gnb_ids_put(&t, a, now + 10);
-	assert_int_equal(gnb_ids_resting(&t, now + 10), 2);
-	assert_int_equal(gnb_ids_get(&t, now + GNB_INDEX_REST_NS - 1), 0);
-	assert_int_equal(gnb_ids_resting(&t, now + GNB_INDEX_REST_NS), 1);
-	/* The one that was freed first. */
-	c = gnb_ids_get(&t, now + GNB_INDEX_REST_NS);
-	assert_int_equal(c, gnb_teid(2, 1, GNB_SLOT_N3));
-	assert_int_equal(gnb_ids_get(&t, now + GNB_INDEX_REST_NS), 0);
+	assert_int_equal(gnb_ids_get(&t, 1000), 0);
+	gnb_ids_put(&t, b);
+	gnb_ids_put(&t, a);
+	assert_int_equal(gnb_ids_get(&t, 1000), gnb_teid(2, 1, GNB_SLOT_N3));
+	assert_int_equal(gnb_ids_get(&t, 1000), gnb_teid(2, 0, GNB_SLOT_N3));
 	gnb_ids_fini(&t);
 }
 
+/** However fast, and however long one of them was in use. */
 static void
 a_teid_rests_thirty_seconds(void **state)
 {
+	static uint64_t freed[256];
 	struct gnb_ids t;
-	uint64_t now = 5, freed = 0;
-	uint32_t first, teid;
+	uint64_t now = 5;
+	unsigned waits = 0;
 
 	(void)state;
 	gnb_ids_init(&t, 1);
-	first = teid = gnb_ids_get(&t, now);
-	do {
-		assert_true(gnb_teid_slot(teid) == GNB_SLOT_N3 && teid >> 24 != 0);
-		if (teid == first)
-			freed = now;
-		gnb_ids_put(&t, teid, now);
-		while ((teid = gnb_ids_get(&t, now)) == 0)
-			now += GNB_INDEX_REST_NS / 7;
-	} while (teid != first);
-	assert_true(now - freed >= GNB_TEID_REST_NS);
+	for (unsigned i = 0; i < 5 * GNB_GENERATIONS; i++) {
+		uint32_t teid;
+
+		while ((teid = gnb_ids_get(&t, now)) == 0) {
+			assert_int_equal(gnb_ids_resting(&t, now), 1);
+			now += 100000000;
+			waits++;
+		}
+		assert_int_equal(gnb_teid_slot(teid), GNB_SLOT_N3);
+		assert_int_not_equal(teid >> 24, 0);
+		assert_true(freed[teid >> 24] == 0 || now - freed[teid >> 24] >= GNB_TEID_REST_NS);
+		now += i % 200 == 100 ? 40000000000 : 1;
+		freed[teid >> 24] = now;
+		gnb_ids_put(&t, teid);
+	}
+	assert_true(waits > 0);
 	gnb_ids_fini(&t);
 }
 
@@ -318,7 +320,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(teids_say_index_slot_and_generation),
 		cmocka_unit_test(workers_get_even_shares),
-		cmocka_unit_test(freed_teids_rest_and_change_generation),
+		cmocka_unit_test(freed_indices_come_back_in_order),
 		cmocka_unit_test(a_teid_rests_thirty_seconds),
 		cmocka_unit_test(headers_are_those_of_the_clauses),
 		cmocka_unit_test(pdcp_split_has_no_rlc),

@@ -9,10 +9,10 @@ int
 gnb_ids_init(struct gnb_ids *t, uint32_t capacity)
 {
 	*t = (struct gnb_ids){.free = calloc(capacity, sizeof(*t->free)),
-			      .freed_ns = calloc(capacity, sizeof(*t->freed_ns)),
+			      .half_ns = calloc(capacity, sizeof(*t->half_ns)),
 			      .generation = calloc(capacity, sizeof(*t->generation)),
 			      .capacity = capacity};
-	if (t->free == NULL || t->freed_ns == NULL || t->generation == NULL) {
+	if (t->free == NULL || t->half_ns == NULL || t->generation == NULL) {
 		gnb_ids_fini(t);
 		return -ENOMEM;
 	}
@@ -25,7 +25,7 @@ void
 gnb_ids_fini(struct gnb_ids *t)
 {
 	free(t->free);
-	free(t->freed_ns);
+	free(t->half_ns);
 	free(t->generation);
 	*t = (struct gnb_ids){0};
 }
@@ -38,10 +38,23 @@ place(const struct gnb_ids *t, uint32_t i)
 	return (uint32_t)(at < t->capacity ? at : at - t->capacity);
 }
 
+static uint8_t
+next_generation(const struct gnb_ids *t, uint32_t index)
+{
+	return (uint8_t)(t->generation[index] % GNB_GENERATIONS + 1);
+}
+
+static bool
+enters_half(uint8_t generation)
+{
+	return generation == 1 || generation == GNB_GENERATION_HALF;
+}
+
 static bool
 rests(const struct gnb_ids *t, uint32_t index, uint64_t now_ns)
 {
-	return t->generation[index] != 0 && now_ns < t->freed_ns[index] + GNB_INDEX_REST_NS;
+	return t->generation[index] != 0 && enters_half(next_generation(t, index)) &&
+	       now_ns < t->half_ns[index] + GNB_TEID_REST_NS;
 }
 
 uint32_t
@@ -53,33 +66,25 @@ gnb_ids_get(struct gnb_ids *t, uint64_t now_ns)
 		return 0;
 	t->head = place(t, 1);
 	t->nb++;
-	t->generation[index] = (uint8_t)(t->generation[index] % GNB_GENERATIONS + 1);
+	t->generation[index] = next_generation(t, index);
+	if (enters_half(t->generation[index]))
+		t->half_ns[index] = now_ns;
 	return gnb_teid(t->generation[index], index, GNB_SLOT_N3);
 }
 
 void
-gnb_ids_put(struct gnb_ids *t, uint32_t teid, uint64_t now_ns)
+gnb_ids_put(struct gnb_ids *t, uint32_t teid)
 {
-	uint32_t index = gnb_teid_index(teid);
-
-	t->freed_ns[index] = now_ns;
-	t->free[place(t, t->capacity - t->nb)] = index;
+	t->free[place(t, t->capacity - t->nb)] = gnb_teid_index(teid);
 	t->nb--;
 }
 
 uint32_t
 gnb_ids_resting(const struct gnb_ids *t, uint64_t now_ns)
 {
-	uint32_t low = 0, high = t->capacity - t->nb;
+	uint32_t nb = 0;
 
-	/* They were freed in this order. */
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-
-		if (rests(t, t->free[place(t, mid)], now_ns))
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return t->capacity - t->nb - low;
+	for (uint32_t i = 0; i < t->capacity - t->nb; i++)
+		nb += rests(t, t->free[place(t, i)], now_ns);
+	return nb;
 }

@@ -57,7 +57,7 @@ gnb_change_undo(struct gnb_change *ch)
 		struct gnb_step *s = &ch->steps[i];
 
 		if (s->now && s->old == NULL && s->now->spec.teid != 0)
-			gnb_ids_put(&ch->c->ids, s->now->spec.teid, ap_clock_ns());
+			gnb_ids_put(&ch->c->ids, s->now->spec.teid);
 		gnb_entry_free(ch->c, s->now);
 		gnb_msg_free(s->msg);
 	}
@@ -76,8 +76,8 @@ teid_get(struct gnb_change *ch, struct gnb_entry *e)
 		return gnb_fail(c, ch->item, GNB_CAUSE(NO_RESOURCES),
 				"table full: %u PDU sessions are the most here", c->ids.capacity);
 	return gnb_fail(c, ch->item, GNB_CAUSE(NO_RESOURCES),
-			"the %u free TEIDs were in use a moment ago: again after %u ms",
-			c->ids.capacity - c->ids.nb, (unsigned)(GNB_INDEX_REST_NS / 1000000) + 1);
+			"the %u free TEIDs were used up to 127 times in 30 s: they rest",
+			c->ids.capacity - c->ids.nb);
 }
 
 /** The step's image: the last thing that can be wrong. */
