@@ -149,8 +149,9 @@ upf_out_fast(const struct upf_out *o, struct rte_mbuf *m, uint64_t now_ns)
 							memory_order_relaxed)];
 		neighbour = net->peers[l.peer].neighbour;
 	}
-	if (unlikely(neighbour == UPF_NO_NEIGHBOUR || m->pkt_len > link->mtu ||
-		     upf_waits_find(&o->waits, neighbour) != NULL))
+	if (unlikely(neighbour == UPF_NO_NEIGHBOUR || m->pkt_len > link->mtu))
+		return -1;
+	if (unlikely(o->waits.nb != 0) && upf_waits_find(&o->waits, neighbour) != NULL)
 		return -1;
 	e = &net->neighs.entry[neighbour];
 	word = atomic_load_explicit(&e->word, memory_order_relaxed);

@@ -46,7 +46,7 @@ spread(struct ap_node *n, struct rte_mbuf **pkts, const uint8_t *port, uint16_t 
 }
 
 /** The first `nb` packets of a chunk, whose frames are ready. */
-static inline void
+static __rte_noinline void
 flush(struct ap_node *n, struct rte_graph *graph, struct rte_node *node, void **objs,
       const uint8_t *port, uint16_t nb, uint8_t differ)
 {
