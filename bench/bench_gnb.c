@@ -2,7 +2,10 @@
 /**
  * `airpath bench gnb`: S3's header processing, packets of 128 B to 64 K UEs at random.
  *
- * Rows of path `host` are measured: one worker's nodes from port to port, every frame verified.
+ * Rows of path `host` are measured: one worker's nodes from port to port, every frame verified; and
+ * those of path `p4`: the SmartNIC's program run by rte_swx on one lcore, once with all bearers,
+ * once handing all packets to the host. Rows of path `both` are computed from these, as Fig. 2 has
+ * them: SmartNICs process a share, hand the rest to as many lcores of the host as that takes.
  */
 #include <errno.h>
 #include <math.h>
@@ -23,8 +26,8 @@
 struct options {
 	struct bench_common common;
 	struct gnb_bed_cfg bed;
-	struct bench_uints sizes;
-	const char *direction, *rlc;
+	struct bench_uints sizes, offload, smartnics;
+	const char *direction, *rlc, *path;
 	unsigned ues, seed;
 };
 
@@ -40,20 +43,37 @@ wanted(const struct options *o, const struct direction *d)
 	return o->direction == NULL || strcmp(o->direction, d->name) == 0;
 }
 
+static bool
+path_wanted(const struct options *o, const char *path)
+{
+	return o->path == NULL || strcmp(o->path, path) == 0;
+}
+
+/** What every row begins with. */
 static void
-row_write(struct bench_result *res, const struct options *o, const struct direction *d,
-	  unsigned bytes, const struct gnb_bed_trial *t)
+row_begin(struct bench_result *res, const struct options *o, const char *path,
+	  const char *direction, unsigned bytes, unsigned offload_percent)
+{
+	bench_row(res);
+	bench_str(res, "path", path);
+	bench_str(res, "direction", direction);
+	bench_int(res, "bytes", bytes);
+	bench_int(res, "ues", o->ues);
+	bench_int(res, "offload_percent", offload_percent);
+}
+
+/** @param path host or p4 */
+static void
+row_write(struct bench_result *res, const struct options *o, const char *path,
+	  const char *direction, unsigned bytes, unsigned offload_percent,
+	  const struct gnb_bed_trial *t)
 {
 	const double mhz = (double)rte_get_tsc_hz() / 1e6;
 
-	bench_row(res);
-	bench_str(res, "path", "host");
-	bench_str(res, "direction", d->name);
-	bench_int(res, "bytes", bytes);
-	bench_int(res, "ues", o->ues);
-	bench_num(res, "offload_percent", 100, 0);
+	row_begin(res, o, path, direction, bytes, offload_percent);
+	bench_int(res, "smartnics", path[0] == 'p');
 	bench_num(res, "mpps", mhz / t->cycles.median, 2);
-	bench_num(res, "lcores", 1, 0);
+	bench_num(res, "lcores", 1, 1);
 	bench_num(res, "cycles_per_packet", t->cycles.median, 0);
 	bench_num(res, "cycles_min", t->cycles.min, 0);
 	bench_num(res, "mpps_best", mhz / t->cycles.min, 2);
@@ -70,10 +90,22 @@ row_write(struct bench_result *res, const struct options *o, const struct direct
 	bench_num(res, "cycles_max", t->cycles.max, 0);
 }
 
-static int
-rows_run(const struct options *o, struct gnb_bed *b, struct bench_result *res)
+static bool
+valid(const char *what, unsigned bytes, const struct gnb_bed_trial *t)
 {
-	bool valid = true;
+	if (t->sent > 0 && t->lost == 0 && t->corrupted == 0 && t->host_packets == t->sent)
+		return true;
+	fprintf(stderr, "bench gnb: %s, %u B: packets were lost, changed or counted wrongly\n",
+		what, bytes);
+	return false;
+}
+
+/** @return 0; -EIO for a run that is not valid; or another -errno */
+static int
+host_rows(const struct options *o, struct gnb_bed *b, struct bench_result *res,
+	  struct gnb_bed_trial *downlink)
+{
+	bool ok = true;
 
 	for (unsigned i = 0; i < RTE_DIM(directions); i++) {
 		const struct direction *d = &directions[i];
@@ -82,22 +114,84 @@ rows_run(const struct options *o, struct gnb_bed *b, struct bench_result *res)
 			struct gnb_bed_trial t;
 			int rc;
 
-			fprintf(stderr, "%s, %u B, %u UEs\n", d->name, o->sizes.v[k], o->ues);
+			fprintf(stderr, "host, %s, %u B, %u UEs\n", d->name, o->sizes.v[k], o->ues);
 			rc = gnb_bed_trial(b, d->bits, o->sizes.v[k], o->common.seconds, &t);
 			if (rc < 0)
 				return rc;
-			row_write(res, o, d, o->sizes.v[k], &t);
-			if (t.sent > 0 && t.lost == 0 && t.corrupted == 0 &&
-			    t.host_packets == t.sent)
-				continue;
-			fprintf(stderr,
-				"bench gnb: %s, %u B: packets were lost, changed or counted "
-				"wrongly\n",
-				d->name, o->sizes.v[k]);
-			valid = false;
+			row_write(res, o, "host", d->name, o->sizes.v[k], 100, &t);
+			ok &= valid(d->name, o->sizes.v[k], &t);
+			if (k == 0 && d->bits == GNB_BED_DOWN)
+				*downlink = t;
 		}
 	}
-	return valid ? 0 : -EIO;
+	return ok ? 0 : -EIO;
+}
+
+/** @param nic its cost of processing, then of handing to the host */
+static int
+nic_rows(const struct options *o, struct gnb_bed *b, struct bench_result *res,
+	 struct gnb_bed_trial nic[2])
+{
+	bool ok = true;
+
+	bench_emulation(res, "smartnic: rte_swx on one lcore");
+	for (unsigned forward = 0; forward < 2; forward++)
+		for (unsigned k = 0; k < o->sizes.n; k++) {
+			struct gnb_bed_trial t;
+			int rc;
+
+			fprintf(stderr, "p4, %s, %u B, %u UEs\n",
+				forward ? "all to the host" : "downlink", o->sizes.v[k], o->ues);
+			rc = gnb_bed_nic(b, o->sizes.v[k], o->common.seconds, forward, &t);
+			if (rc < 0)
+				return rc;
+			row_write(res, o, "p4", "downlink", o->sizes.v[k], forward ? 100 : 0, &t);
+			ok &= valid("p4", o->sizes.v[k], &t);
+			if (k == 0)
+				nic[forward] = t;
+		}
+	return ok ? 0 : -EIO;
+}
+
+/** Fig. 2: packets/s, and lcores of the host, by share, from what each side costs. */
+static void
+sweep_rows(const struct options *o, struct bench_result *res, const struct gnb_bed_trial *host,
+	   const struct gnb_bed_trial nic[2])
+{
+	const double mhz = (double)rte_get_tsc_hz() / 1e6;
+
+	for (unsigned n = 0; n < o->smartnics.n; n++)
+		for (unsigned k = 0; k < o->offload.n; k++) {
+			const double share = o->offload.v[k] / 100.0;
+			const double cycles =
+				(1 - share) * nic[0].cycles.median + share * nic[1].cycles.median;
+			const double mpps = o->smartnics.v[n] * mhz / cycles;
+
+			row_begin(res, o, "both", "downlink", o->sizes.v[0], o->offload.v[k]);
+			bench_int(res, "smartnics", o->smartnics.v[n]);
+			bench_num(res, "mpps", mpps, 2);
+			bench_num(res, "lcores", share * mpps * host->cycles.median / mhz, 2);
+			bench_num(res, "cycles_per_packet", cycles, 0);
+			bench_int(res, "lost", 0);
+			bench_bool(res, "modelled", true);
+			bench_bool(res, "no_nic", true);
+		}
+}
+
+static int
+rows_run(const struct options *o, struct gnb_bed *b, struct bench_result *res)
+{
+	struct gnb_bed_trial host = {0}, nic[2] = {0};
+	int rc = 0, more;
+
+	if (path_wanted(o, "host"))
+		rc = host_rows(o, b, res, &host);
+	if ((rc < 0 && rc != -EIO) || !path_wanted(o, "p4") || !wanted(o, &directions[0]))
+		return rc;
+	more = nic_rows(o, b, res, nic);
+	if (more == 0 && rc == 0 && host.sent > 0)
+		sweep_rows(o, res, &host, nic);
+	return more < 0 ? more : rc;
 }
 
 static int
@@ -134,6 +228,14 @@ options_check(const struct options *o)
 		REFUSE("--direction takes downlink, uplink or both, not '%s'", o->direction);
 	if (o->rlc && strcmp(o->rlc, "um") != 0 && strcmp(o->rlc, "am") != 0)
 		REFUSE("--rlc takes um or am, not '%s'", o->rlc);
+	if (o->path && strcmp(o->path, "host") != 0 && strcmp(o->path, "p4") != 0)
+		REFUSE("--path takes host or p4, not '%s'", o->path);
+	for (unsigned i = 0; i < o->offload.n; i++)
+		if (o->offload.v[i] > 100)
+			REFUSE("--offload: %u must be 0..100", o->offload.v[i]);
+	for (unsigned i = 0; i < o->smartnics.n; i++)
+		if (o->smartnics.v[i] < 1 || o->smartnics.v[i] > 64)
+			REFUSE("--smartnics: %u must be 1..64", o->smartnics.v[i]);
 	if (o->ues < 1 || o->ues > UES_MAX)
 		REFUSE("--ues %u must be 1..%u", o->ues, UES_MAX);
 	for (unsigned i = 0; i < o->sizes.n; i++)
@@ -146,12 +248,23 @@ options_check(const struct options *o)
 int
 bench_gnb(int argc, char **argv)
 {
-	struct options o = {.common = {.seconds = 2}, .sizes = {{128}, 1}, .ues = 65536, .seed = 1};
+	struct options o = {
+		.common = {.seconds = 2},
+		.sizes = {{128}, 1},
+		.offload = {{0, 20, 40, 60, 80, 100}, 6},
+		.smartnics = {{1, 5}, 2},
+		.ues = 65536,
+		.seed = 1,
+	};
 	const struct bench_opt own[] = {
 		{"deployment", BENCH_OPT_STR, &o.bed.deployment, "file [" DEPLOYMENT "]"},
 		{"ues", BENCH_OPT_UINT, &o.ues, "that packets go to at random [65536]"},
 		{"size", BENCH_OPT_UINTS, &o.sizes, "frames on N3, without FCS [128]"},
 		{"direction", BENCH_OPT_STR, &o.direction, "downlink, uplink or both [all three]"},
+		{"path", BENCH_OPT_STR, &o.path, "host or p4 [both, and what they make together]"},
+		{"offload", BENCH_OPT_UINTS, &o.offload,
+		 "percent to the host, of the rows computed [0,20,40,60,80,100]"},
+		{"smartnics", BENCH_OPT_UINTS, &o.smartnics, "likewise, how many [1,5]"},
 		{"rlc", BENCH_OPT_STR, &o.rlc, "mode of the DRBs, um or am [um]"},
 		{"seed", BENCH_OPT_UINT, &o.seed, "of the order of UEs [1]"},
 		{"nodes", BENCH_OPT_FLAG, &o.bed.nodes, "also print cycles per node"},

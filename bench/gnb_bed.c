@@ -12,40 +12,16 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
-#include "bench/gnb_bed.h"
+#include "bench/gnb_bed_impl.h"
 #include "bench/still.h"
 #include "core/account.h"
 #include "core/clock.h"
 #include "core/eal.h"
 #include "core/run.h"
-#include "modules/gnb/gnb.h"
 
-#define ROUND 512 /**< packets of a direction at once: 8 bursts of a port */
-#define BURST 32
 #define MEMORY_MB 512
 #define POOL_MBUFS 8191
 #define WARM_PACKETS 2 /**< of a session on average, in a direction */
-
-struct flow {
-	struct rte_ring *to, *from;
-	uint32_t *sent, *next; /**< by session: number of the next packet */
-	uint64_t random;
-};
-
-struct gnb_bed {
-	struct gnb_bed_cfg cfg;
-	struct ap_config *conf;
-	struct ap_plan *plan;
-	struct ap_run *run;
-	struct gnb *gnb;
-	struct rte_mempool *pool;
-	struct gnb_wire wire;
-	struct flow flow[GNB_WIRE_DIRECTIONS];
-	struct ap_worker_hold hold;
-	char socket[64];
-	uint64_t sent, good, corrupted;
-	uint64_t lost; /**< given up */
-};
 
 /* As deploy/gnb-header-bench.yaml has them. */
 static const struct gnb_wire wire = {
@@ -53,8 +29,8 @@ static const struct gnb_wire wire = {
 	.f1 = {{0}, {2, 0, 0, 0, 1, 7}, 0xC0A80701, 0xAC100701},
 };
 
-static uint32_t
-teid_of(uint32_t i, enum gnb_wire_direction d)
+uint32_t
+gnb_bed_teid(uint32_t i, enum gnb_wire_direction d)
 {
 	return gnb_teid(1, i, d == GNB_WIRE_DOWN ? GNB_SLOT_N3 : 0);
 }
@@ -114,7 +90,7 @@ contexts_make(struct gnb_bed *b, struct ap_error *err)
 		return ap_error_set(err, "%s: interfaces are not n3 and f1", b->conf->path);
 	for (uint32_t i = 0; i < b->cfg.ues; i++) {
 		const struct gnb_session_spec spec = {
-			.teid = teid_of(i, GNB_WIRE_DOWN),
+			.teid = gnb_bed_teid(i, GNB_WIRE_DOWN),
 			.ul_teid = gnb_wire_upf_teid(i),
 			.upf = upfs[i % GNB_WIRE_PEERS],
 			.pdu_session = 1,
@@ -171,6 +147,7 @@ down(struct gnb_bed *b)
 		free(b->flow[d].sent);
 		free(b->flow[d].next);
 	}
+	gnb_nic_destroy(b);
 	ap_run_destroy(b->run);
 	ap_plan_free(b->plan);
 	ap_config_free(b->conf);
@@ -205,8 +182,8 @@ gnb_bed_open(const struct gnb_bed_cfg *cfg)
 
 /* --- traffic ---------------------------------------------------------------------------------- */
 
-static uint32_t
-draw(struct flow *f, uint32_t n)
+uint32_t
+gnb_bed_draw(struct gnb_bed_flow *f, uint32_t n)
 {
 	uint64_t r = f->random;
 
@@ -220,25 +197,25 @@ draw(struct flow *f, uint32_t n)
 static void
 fill(struct gnb_bed *b, enum gnb_wire_direction d)
 {
-	struct flow *f = &b->flow[d];
-	struct rte_mbuf *pkts[BURST];
+	struct gnb_bed_flow *f = &b->flow[d];
+	struct rte_mbuf *pkts[GNB_BED_BURST];
 
-	for (unsigned done = 0; done < ROUND; done += BURST) {
-		if (rte_pktmbuf_alloc_bulk(b->pool, pkts, BURST) < 0)
+	for (unsigned done = 0; done < GNB_BED_ROUND; done += GNB_BED_BURST) {
+		if (rte_pktmbuf_alloc_bulk(b->pool, pkts, GNB_BED_BURST) < 0)
 			return;
-		for (unsigned k = 0; k < BURST; k++) {
-			const uint32_t i = draw(f, b->cfg.ues);
+		for (unsigned k = 0; k < GNB_BED_BURST; k++) {
+			const uint32_t i = gnb_bed_draw(f, b->cfg.ues);
 			uint8_t *p = rte_pktmbuf_mtod(pkts[k], uint8_t *);
 			const unsigned bytes =
-				gnb_wire_build(&b->wire, d, p, i, teid_of(i, d), f->sent[i]++);
+				gnb_wire_build(&b->wire, d, p, i, gnb_bed_teid(i, d), f->sent[i]++);
 
 			pkts[k]->data_len = (uint16_t)bytes;
 			pkts[k]->pkt_len = bytes;
 			*ap_meta(pkts[k]) = (struct ap_meta){0};
 		}
-		b->sent += BURST;
-		if (rte_ring_sp_enqueue_bulk(f->to, (void **)pkts, BURST, NULL) == 0) {
-			rte_pktmbuf_free_bulk(pkts, BURST);
+		b->sent += GNB_BED_BURST;
+		if (rte_ring_sp_enqueue_bulk(f->to, (void **)pkts, GNB_BED_BURST, NULL) == 0) {
+			rte_pktmbuf_free_bulk(pkts, GNB_BED_BURST);
 			return;
 		}
 	}
@@ -261,11 +238,11 @@ static void
 drain(struct gnb_bed *b)
 {
 	for (unsigned d = 0; d < GNB_WIRE_DIRECTIONS; d++) {
-		struct rte_mbuf *pkts[BURST];
+		struct rte_mbuf *pkts[GNB_BED_BURST];
 		unsigned nb;
 
-		while ((nb = rte_ring_sc_dequeue_burst(b->flow[d].from, (void **)pkts, BURST,
-						       NULL)) > 0) {
+		while ((nb = rte_ring_sc_dequeue_burst(b->flow[d].from, (void **)pkts,
+						       GNB_BED_BURST, NULL)) > 0) {
 			for (unsigned k = 0; k < nb; k++) {
 				const bool good = judge(b, d, pkts[k]);
 
@@ -279,8 +256,8 @@ drain(struct gnb_bed *b)
 
 /* --- trials ----------------------------------------------------------------------------------- */
 
-static void
-pin(unsigned cpu)
+void
+gnb_bed_pin(unsigned cpu)
 {
 	cpu_set_t here;
 
@@ -316,7 +293,7 @@ counted(const struct gnb_bed *b)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < b->cfg.ues; i++) {
-		const struct gnb_drb *d = gnb_drb_at(b->gnb->table, teid_of(i, 0), 0);
+		const struct gnb_drb *d = gnb_drb_at(b->gnb->table, gnb_bed_teid(i, 0), 0);
 
 		sum += d->dl_packets + d->ul_packets;
 	}
@@ -329,7 +306,7 @@ gnb_bed_trial(struct gnb_bed *b, unsigned directions, unsigned frame_bytes, doub
 {
 	struct harness_window *windows = calloc(HARNESS_WINDOWS_MAX, sizeof(*windows));
 	const uint64_t frame = harness_frame_least(20), before = counted(b);
-	const uint32_t warm = b->cfg.ues / ROUND * WARM_PACKETS + 1;
+	const uint32_t warm = b->cfg.ues / GNB_BED_ROUND * WARM_PACKETS + 1;
 	const uint64_t sent = b->sent, good = b->good, corrupted = b->corrupted;
 	cpu_set_t was;
 	unsigned n = 0;
@@ -339,7 +316,8 @@ gnb_bed_trial(struct gnb_bed *b, unsigned directions, unsigned frame_bytes, doub
 		return -ENOMEM;
 	b->wire.tpdu = (uint16_t)(frame_bytes - GNB_WIRE_OUTER);
 	pthread_getaffinity_np(pthread_self(), sizeof(was), &was);
-	pin(b->plan->lcores[0].cfg->cpu); /* the worker, which stands still, leaves it to us */
+	gnb_bed_pin(
+		b->plan->lcores[0].cfg->cpu); /* the worker, which stands still, leaves it to us */
 	for (uint32_t k = 0; k < warm; k++) {
 		round_fill(b, directions);
 		still_walk(&b->run->workers[0]);

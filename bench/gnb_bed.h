@@ -42,6 +42,14 @@ struct gnb_bed *gnb_bed_open(const struct gnb_bed_cfg *cfg);
 int gnb_bed_trial(struct gnb_bed *b, unsigned directions, unsigned frame_bytes, double seconds,
 		  struct gnb_bed_trial *t);
 
+/**
+ * The SmartNIC's program (modules/p4) on this thread, with the same contexts, downlink: what it
+ * costs per packet that it processes, or that it hands to the host.
+ * @param forward all packets go to the host
+ */
+int gnb_bed_nic(struct gnb_bed *b, unsigned frame_bytes, double seconds, bool forward,
+		struct gnb_bed_trial *t);
+
 /** @param print the table of nodes. @return true when every packet is accounted for */
 bool gnb_bed_close(struct gnb_bed *b, bool print);
 
