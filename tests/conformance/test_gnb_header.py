@@ -85,6 +85,7 @@ class Control:
 
 class Gnb:
     def __init__(self, folder, **options):
+        workers = options.get("workers", 1)
         self.net = Net()
         ns = self.net.add("gnb")
         self.pcap = folder / "sent.pcap"
@@ -112,8 +113,8 @@ class Gnb:
             f"gnb-{id(self)}",
             ports=[d.raw_port("n3", "n3p"), d.raw_port("f1", "f1p")],
             gnb_header=[{"name": "gnb", "socket": sock, "interfaces": interfaces, **options}],
-            lcores=d.lcores("GNB"),
-            place=[{"node": "gnb.*", "lcore": "GNB"}],
+            lcores=d.lcores(*(f"GNB{k}" for k in range(workers))),
+            place=[{"node": f"gnb.*_w{k}", "lcore": f"GNB{k}"} for k in range(workers)],
         )
         self.airpath = Airpath(self.net, ns, file)
         self.control = Control(sock)
@@ -279,3 +280,20 @@ def test_what_cannot_pass_is_named(gnb):
         "hdr_rx_w0.gnb_hdr_rx_pdcp_control": 1,
         "drb_w0.gnb_drb_end_marker": 1,
     }
+
+
+def test_two_workers(gnb):
+    """Each has the sessions that TEIDs say; what comes to the other is handed over."""
+    one = gnb(workers=2)
+    for ue in range(8):
+        down, up = one.control.tunnels(ue)
+        for k in range(2):
+            one.n3.send(tunnel("n3", False, False, n3_gpdu(down, QFI, True, bytes([ue]) * 40)))
+            head = lower(k, 0, QFI, {"rlc": UM, "pdcp": 18})
+            want = tunnel("f1", False, True, f1_gpdu(DU_TEID, head + bytes([ue]) * 40), k)
+            assert bytes(one.f1.receive(is_gpdu)) == bytes(want)
+            head = lower(k, 0, 0x80 | QFI, {"rlc": UM, "pdcp": 18})
+            one.f1.send(tunnel("f1", False, False, f1_gpdu(up, head + bytes([ue]) * 40)))
+            want = tunnel("n3", False, True, n3_gpdu(UPF_TEID, QFI, False, bytes([ue]) * 40))
+            assert bytes(one.n3.receive(is_gpdu)) == bytes(want)
+    assert one.stop() == {}
