@@ -131,7 +131,7 @@ lcores_finish(const struct ap_config *cfg, struct ap_error *err)
 static int
 names_unique(const struct ap_config *cfg, struct ap_error *err)
 {
-	const char *seen[5 * 16];
+	const char *seen[6 * 16];
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < cfg->ports_count; i++)
@@ -149,6 +149,8 @@ names_unique(const struct ap_config *cfg, struct ap_error *err)
 		seen[n++] = cfg->upf[i].name;
 	for (unsigned i = 0; i < cfg->gnb_header_count; i++)
 		seen[n++] = cfg->gnb_header[i].edge.name;
+	for (unsigned i = 0; i < cfg->smartnic_count; i++)
+		seen[n++] = cfg->smartnic[i].name;
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned j = 0; j < i; j++)
 			if (strcmp(seen[i], seen[j]) == 0)
@@ -189,6 +191,9 @@ config_finish(struct ap_config *cfg, struct ap_error *err)
 			return -EINVAL;
 	for (unsigned i = 0; i < cfg->gnb_header_count; i++)
 		if (config_gnb_header_finish(cfg, &cfg->gnb_header[i], err) < 0)
+			return -EINVAL;
+	for (unsigned i = 0; i < cfg->smartnic_count; i++)
+		if (config_smartnic_finish(cfg, &cfg->smartnic[i], err) < 0)
 			return -EINVAL;
 	if (ap_config_join(cfg, err) < 0 || lcores_finish(cfg, err) < 0)
 		return -EINVAL;

@@ -360,6 +360,23 @@ struct ap_cfg_gnb_header {
 	unsigned vfs_count;
 };
 
+/** Who says whether a packet is the host's or the SmartNIC's. */
+enum ap_cfg_smartnic_mark {
+	AP_SMARTNIC_MARK_SHARE,  /**< the SmartNIC: a share of the bearers is the host's */
+	AP_SMARTNIC_MARK_SENDER, /**< bit 15 of the outer IPv4 Identification: 1 the host's */
+};
+
+/** The emulation of a SmartNIC before a gnb_header. */
+struct ap_cfg_smartnic {
+	char *name;
+	char *gnb;  /**< name of the gnb_header */
+	char *wire; /**< port */
+	char **vfs; /**< ports: the other ends of the gnb_header's, in order */
+	unsigned vfs_count;
+	enum ap_cfg_smartnic_mark mark;
+	uint32_t offload_percent; /**< of the bearers, those of the host, 0..100; default 0 */
+};
+
 struct ap_cfg_lcore {
 	char *name; /**< thread name, up to 15 characters */
 	uint32_t cpu;
@@ -397,6 +414,8 @@ struct ap_config {
 	unsigned upf_count;
 	struct ap_cfg_gnb_header *gnb_header;
 	unsigned gnb_header_count;
+	struct ap_cfg_smartnic *smartnic;
+	unsigned smartnic_count;
 	struct ap_cfg_lcore *lcores;
 	unsigned lcores_count;
 	struct ap_cfg_place *place;

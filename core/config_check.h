@@ -64,6 +64,10 @@ int config_edge_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf
 int config_gnb_header_finish(const struct ap_config *cfg, struct ap_cfg_gnb_header *gnb,
 			     struct ap_error *err);
 
+/** The same for a smartnic, after the gnb_headers: config_smartnic.c. */
+int config_smartnic_finish(const struct ap_config *cfg, struct ap_cfg_smartnic *nic,
+			   struct ap_error *err);
+
 /** As config_upf_queues(), of gnb_headers. */
 uint32_t config_gnb_header_queues(const struct ap_config *cfg, const char *port);
 

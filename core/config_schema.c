@@ -51,6 +51,8 @@ static const cyaml_strval_t upf_sides[] = {
 	{"li_function", AP_UPF_LI_FUNCTION},
 };
 
+static const cyaml_strval_t smartnic_marks[] = {{"share", AP_SMARTNIC_MARK_SHARE},
+						{"sender", AP_SMARTNIC_MARK_SENDER}};
 static const cyaml_strval_t gnb_sides[] = {{"n3", AP_GNB_N3}, {"f1", AP_GNB_F1}};
 static const cyaml_strval_t gnb_splits[] = {{"rlc", AP_GNB_SPLIT_RLC}, {"pdcp", AP_GNB_SPLIT_PDCP}};
 
@@ -351,6 +353,18 @@ static const cyaml_schema_field_t gnb_header_fields[] = {
 static const cyaml_schema_value_t gnb_header_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_gnb_header, gnb_header_fields)};
 
+static const cyaml_schema_field_t smartnic_fields[] = {
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_smartnic, name, 1, 16),
+	CYAML_FIELD_STRING_PTR("gnb", NEED, struct ap_cfg_smartnic, gnb, 1, 16),
+	CYAML_FIELD_STRING_PTR("wire", NEED, struct ap_cfg_smartnic, wire, 1, 40),
+	CYAML_FIELD_SEQUENCE("vfs", NEED, struct ap_cfg_smartnic, vfs, &string_value, 1, 16),
+	CYAML_FIELD_ENUM("mark", OPT | CYAML_FLAG_STRICT, struct ap_cfg_smartnic, mark,
+			 smartnic_marks, CYAML_ARRAY_LEN(smartnic_marks)),
+	CYAML_FIELD_UINT("offload_percent", ZERO, struct ap_cfg_smartnic, offload_percent),
+	CYAML_FIELD_END};
+static const cyaml_schema_value_t smartnic_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_smartnic, smartnic_fields)};
+
 static const cyaml_schema_field_t lcore_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_lcore, name, 1, 40),
 	CYAML_FIELD_UINT("cpu", CYAML_FLAG_DEFAULT, struct ap_cfg_lcore, cpu),
@@ -387,6 +401,7 @@ static const cyaml_schema_field_t config_fields[] = {
 	CYAML_FIELD_SEQUENCE("upf", PTR, struct ap_config, upf, &upf_value, 0, 16),
 	CYAML_FIELD_SEQUENCE("gnb_header", PTR, struct ap_config, gnb_header, &gnb_header_value, 0,
 			     16),
+	CYAML_FIELD_SEQUENCE("smartnic", PTR, struct ap_config, smartnic, &smartnic_value, 0, 16),
 	CYAML_FIELD_SEQUENCE("lcores", NEED, struct ap_config, lcores, &lcore_value, 1, 128),
 	CYAML_FIELD_SEQUENCE("place", NEED, struct ap_config, place, &place_value, 1, 512),
 	CYAML_FIELD_END};

@@ -40,7 +40,7 @@ enum gnb_in_edge { GNB_IN_DRB, GNB_IN_LOCAL };
 /* gnb_steer: edge i leads to gnb_drb of worker i */
 enum gnb_drb_edge { GNB_DRB_DOWN, GNB_DRB_UP, GNB_DRB_LOCAL, GNB_DRB_OUT };
 /* gnb_hdr_tx, gnb_hdr_rx: edge i leads to the tx node of link port i */
-enum gnb_hdr_edge { GNB_HDR_OUT = GNB_PORTS_MAX, GNB_HDR_LOCAL };
+enum gnb_hdr_edge { GNB_HDR_OUT = GNB_PORTS_MAX, GNB_HDR_LOCAL, GNB_HDR_NIC };
 
 struct gnb_control;
 struct gnb_frame;

@@ -2,7 +2,7 @@
 #include "codec/rlc.h"
 #include "modules/gnb/gnb_hdr.h"
 
-const char *const gnb_hdr_edges[GNB_HDR_LOCAL + 1] = {
+const char *const gnb_hdr_edges[GNB_HDR_NIC + 1] = {
 	"port0",
 	"port1",
 	"port2",
@@ -19,6 +19,7 @@ const char *const gnb_hdr_edges[GNB_HDR_LOCAL + 1] = {
 	"port13",
 	[GNB_HDR_OUT] = "out",
 	[GNB_HDR_LOCAL] = "local",
+	[GNB_HDR_NIC] = "nic",
 };
 
 void

@@ -11,8 +11,8 @@
 
 #define GNB_HDR_CHUNK 256
 
-/** Edges of both: ports, then upf_out and upf_local. */
-extern const char *const gnb_hdr_edges[GNB_HDR_LOCAL + 1];
+/** Edges of both: ports, then upf_out and upf_local; of gnb_hdr_tx p4_inject. */
+extern const char *const gnb_hdr_edges[GNB_HDR_NIC + 1];
 
 /** Frames of several ports, in their order for each. */
 void gnb_hdr_spread(struct ap_node *n, struct rte_mbuf **pkts, const uint8_t *port, uint16_t nb);

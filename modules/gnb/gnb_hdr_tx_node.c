@@ -9,6 +9,7 @@
  * as far as this node knows.
  */
 #include "modules/gnb/gnb_hdr.h"
+#include "modules/p4/p4_host.h"
 
 enum {
 	DROP_NO_DRB,      /**< it went while the packet was under way */
@@ -30,6 +31,7 @@ struct sender {
 	const struct upf_peers *peers;
 	struct rte_mempool *hdr_pool;
 	struct rte_ring *reports;
+	uint64_t aside; /**< p4_aside */
 };
 
 static void
@@ -122,6 +124,10 @@ send(struct ap_node *n, const struct sender *s, struct rte_mbuf *m, uint64_t now
 		ap_drop(n, DROP_NO_DRB, m);
 		return -1;
 	}
+	if (unlikely(m->ol_flags & s->aside && d->owner == GNB_OWNER_NIC)) {
+		ap_next_one(n, GNB_HDR_NIC, m); /* its numbers are the SmartNIC's */
+		return -1;
+	}
 	if (unlikely(d->tx_next >= GNB_COUNT_NOTIFY && !count_left(s, d, found.row))) {
 		drop(n, d, DROP_COUNT_LIMIT, m);
 		return -1;
@@ -185,6 +191,7 @@ init(struct ap_node *n)
 		.peers = &gnb->edge.peers,
 		.hdr_pool = gnb->edge.workers[n->index].hdr_pool,
 		.reports = gnb->ctx[n->index].reports,
+		.aside = p4_aside,
 	};
 	return 0;
 }
@@ -198,7 +205,7 @@ static const struct ap_node_type gnb_hdr_tx = {
 	.drops = drops,
 	.nb_drops = RTE_DIM(drops),
 	.priv_size = sizeof(struct sender),
-	.rare_edges = 1U << GNB_HDR_LOCAL,
+	.rare_edges = 1U << GNB_HDR_LOCAL | 1U << GNB_HDR_NIC,
 	.init = init,
 };
 AP_NODE_REGISTER(gnb_hdr_tx)

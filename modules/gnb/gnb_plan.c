@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "modules/gnb/gnb_role.h"
+#include "modules/p4/p4_host.h"
 #include "modules/upf/upf_out.h"
 #include "modules/upf/upf_role.h"
 
@@ -57,6 +58,21 @@ link(struct making *m, struct ap_plan_node *from, uint8_t edge, struct ap_plan_n
 		ap_plan_link(from, edge, to);
 }
 
+/** A SmartNIC is on the way in, and hands bearers over: modules/p4. */
+static void
+plan_vf(struct making *m, unsigned k, struct ap_plan_node *rx, struct ap_plan_node *in,
+	struct ap_plan_node *hdr_tx, struct ap_plan_node *tx)
+{
+	struct ap_plan_node *vf = add(m, "vf", "p4_vf", NULL, k);
+	struct ap_plan_node *inject = add(m, "inject", "p4_inject", NULL, k);
+
+	link(m, rx, EDGE_RX_OUT, vf);
+	link(m, vf, P4_VF_IN, in);
+	link(m, vf, P4_VF_PORT, tx);
+	link(m, hdr_tx, GNB_HDR_NIC, inject);
+	link(m, inject, P4_INJECT_PORT, tx);
+}
+
 static void
 plan_worker(struct making *m, unsigned k)
 {
@@ -90,10 +106,13 @@ plan_worker(struct making *m, unsigned k)
 		struct ap_plan_node *rx = add(m, "rx", "port_rx", ports[i], k);
 		struct ap_plan_node *in = add(m, "in", "gnb_in", ports[i], k);
 
-		link(m, rx, EDGE_RX_OUT, in);
+		tx[i] = add(m, "tx", "port_tx", ports[i], k);
+		if (m->cfg->vfs_count)
+			plan_vf(m, k, rx, in, n[TX], tx[i]);
+		else
+			link(m, rx, EDGE_RX_OUT, in);
 		link(m, in, GNB_IN_DRB, first);
 		link(m, in, GNB_IN_LOCAL, n[LOCAL]);
-		tx[i] = add(m, "tx", "port_tx", ports[i], k);
 	}
 	/* By virtual functions every interface sends on the worker's own. */
 	for (unsigned i = 0; i < (m->cfg->vfs_count ? m->cfg->edge.interfaces_count : nb); i++) {
@@ -124,7 +143,8 @@ gnb_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 int
 gnb_placed(const struct ap_plan *p, unsigned i, struct ap_error *err)
 {
-	static const char *const nodes[] = {"hdr_tx", "hdr_rx", "out", "local", "control"};
+	static const char *const nodes[] = {"hdr_tx", "hdr_rx", "out",    "local",
+					    "vf",     "inject", "control"};
 	const struct ap_cfg_gnb_header *cfg = &p->cfg->gnb_header[i];
 
 	for (unsigned k = 0; k < cfg->edge.workers; k++) {

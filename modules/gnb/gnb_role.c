@@ -10,6 +10,7 @@
 #include "modules/gnb/gnb_control.h"
 #include "modules/gnb/gnb_frame.h"
 #include "modules/gnb/gnb_role.h"
+#include "modules/p4/p4_host.h"
 #include "modules/upf/upf_net.h"
 #include "modules/upf/upf_report.h"
 #include "modules/upf/upf_role.h"
@@ -203,7 +204,7 @@ gnb_build(struct ap_run *run, unsigned i, struct ap_error *err)
 	gnb->cfg = cfg;
 	gnb->edge.cfg = &cfg->edge;
 	gnb->edge.nb_workers = cfg->edge.workers;
-	if (net_make(run, gnb, err) < 0 ||
+	if ((cfg->vfs_count && p4_host_init() < 0) || net_make(run, gnb, err) < 0 ||
 	    workers_make(run, gnb, run->serial * AP_RUN_ROLES_MAX + i, err) < 0) {
 		ap_error_set(err, "%s: gnb_header %s: out of memory", run->cfg->path,
 			     cfg->edge.name);
