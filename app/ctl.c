@@ -35,6 +35,7 @@ usage(FILE *f)
 		"  load FILE              contexts of a YAML or JSON file\n"
 		"  complete               all contexts are there: unknown TEIDs are answered by\n"
 		"                         Error Indications\n"
+		"  echo SECONDS           an Echo Request to every peer so often; 0: none\n"
 		"  offload PERCENT        the share of packets the SmartNIC leaves to the host\n"
 		"  events                 error indications, paths, COUNT, radio link failures\n"
 		"  churn --upf ADDRESS --du ADDRESS [--ues N] [--first UE] [--batch N]\n"
@@ -260,6 +261,21 @@ ctl_complete(struct gnb_client *cl)
 }
 
 static int
+ctl_echo(struct gnb_client *cl, const char *seconds)
+{
+	Airpath__Gnb__V1__Request q = AIRPATH__GNB__V1__REQUEST__INIT;
+	Airpath__Gnb__V1__PathSupervision paths = AIRPATH__GNB__V1__PATH_SUPERVISION__INIT;
+
+	if (ctl_text_number(seconds, 86400, &paths.echo_interval_s) < 0) {
+		fprintf(stderr, "airpath ctl echo: '%s' is no number of seconds\n", seconds);
+		return 2;
+	}
+	q.body_case = AIRPATH__GNB__V1__REQUEST__BODY_PATHS;
+	q.paths = &paths;
+	return simple_send(cl, "echo", &q);
+}
+
+static int
 churn_options(struct gnb_client *cl, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -337,6 +353,8 @@ command(struct gnb_client *cl, int argc, char **argv)
 		return ctl_load(cl, argv[1]);
 	if (strcmp(what, "complete") == 0 && argc == 1)
 		return ctl_complete(cl);
+	if (strcmp(what, "echo") == 0 && argc == 2)
+		return ctl_echo(cl, argv[1]);
 	if (strcmp(what, "offload") == 0 && argc == 2)
 		return ctl_offload(cl, argv[1]);
 	if (strcmp(what, "events") == 0 && argc == 1)

@@ -8,6 +8,9 @@
 #include "modules/gnb/gnb_control_impl.h"
 #include "modules/upf/upf_net.h"
 
+#define ECHO_TIMEOUT_MS 2000
+#define ECHO_TRIES 3
+
 #define BODY(name) AIRPATH__GNB__V1__REQUEST__BODY_##name
 
 static struct ctl_packed *
@@ -47,6 +50,19 @@ do_offload(struct gnb_control *c, const GnbRequest *q)
 	return gnb_answer_status(c, q->seq);
 }
 
+static struct ctl_packed *
+do_paths(struct gnb_control *c, const GnbRequest *q)
+{
+	struct upf_net_live *live = &c->cfg.net->live;
+	const Airpath__Gnb__V1__PathSupervision *p = q->paths;
+
+	atomic_store(&live->echo_timeout_ms,
+		     p->echo_timeout_ms ? p->echo_timeout_ms : ECHO_TIMEOUT_MS);
+	atomic_store(&live->echo_tries, p->echo_tries ? p->echo_tries : ECHO_TRIES);
+	atomic_store(&live->echo_interval_s, p->echo_interval_s);
+	return gnb_answer_done(q->seq);
+}
+
 /** What is answered at once. */
 static struct ctl_packed *
 do_other(struct gnb_control *c, struct ctl_client *client, const GnbRequest *q)
@@ -65,6 +81,8 @@ do_other(struct gnb_control *c, struct ctl_client *client, const GnbRequest *q)
 	case BODY(COMPLETE):
 		atomic_store(&c->cfg.net->live.refilled, q->complete->complete);
 		return gnb_answer_done(q->seq);
+	case BODY(PATHS):
+		return do_paths(c, q);
 	default:
 		return gnb_answer_error(q->seq, "a request of no kind");
 	}

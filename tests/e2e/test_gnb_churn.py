@@ -192,3 +192,10 @@ def test_unknown_tunnels_are_told_once_contexts_are_complete(place):
         if message.kind == gtpu.ERROR_INDICATION:
             break
     assert message.ies()[16] == struct.pack(">I", 0x7F00000F)
+
+
+def test_paths_are_watched(place):
+    place.sessions()
+    place.control.paths(echo_interval_s=1, echo_timeout_ms=200, echo_tries=2)
+    event = place.control.wait_event().path
+    assert (str(ipaddress.ip_address(event.peer)) in (UPF, DU), event.up) == (True, False)

@@ -126,6 +126,10 @@ class GnbControl:
     def complete(self, complete: bool = True) -> None:
         assert self.reply(self.send(complete=self.pb.Complete(complete=complete))).error == ""
 
+    def paths(self, **settings) -> None:
+        body = self.pb.PathSupervision(**settings)
+        assert self.reply(self.send(paths=body)).error == ""
+
     def offload(self, percent: int):
         return self.reply(self.send(offload=self.pb.OffloadShare(percent=percent)))
 
