@@ -25,7 +25,8 @@ from harness.vitals import Vitals, at_rest
 from scapy.layers.inet import IP, UDP
 
 SECONDS = float(os.environ.get("SOAK_SECONDS", "0"))
-WARM, PACE, IDLE = 90, 2.5, 35  # seconds of a long run: before the middle, a round, until forgotten
+# Seconds of a long run: before the middle, of a round, until the agent has forgotten all answers.
+WARM, PACE, IDLE = 90, 2.5, 45
 ROUNDS, WARM_ROUNDS = 5, 3  # of a short run
 STEPS, SESSIONS = 900, 120  # of a round; sessions at a time, about
 KEPT = 1600  # octets of answers kept after a session and the requests for it
@@ -88,7 +89,7 @@ def flat(middle: Vitals, end: Vitals, *, long: bool) -> list[str]:
         # nothing but slots: of filter sets and profiles as many are there as at the start
         "heap": middle.heap + MIB // 8 + slot_bytes * 1.01,
         "heap_pieces": middle.heap_pieces + 8 + slots / SLAB,
-        "unit_rss": middle.unit_rss + MIB + slot_bytes + (2 * MIB if slots else 0),  # by pages
+        "unit_rss": middle.unit_rss + (MIB // 2 if long else MIB) + slot_bytes,
         "unit_fds": middle.unit_fds + 3,  # telemetry's own come and go
         "agent_fds": middle.agent_fds + 3,
         "goroutines": middle.goroutines + 3,

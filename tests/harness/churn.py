@@ -299,6 +299,8 @@ class Churn:
             self.pump(0.5)
         self._answers.clear()
         self._asked.clear()
+        self._ask_of_none()  # the agent looks at what is old when something new comes
+        self.settle()
 
     def settle(self) -> None:
         """Until every request is answered."""
