@@ -10,19 +10,26 @@
 
 #include "app/telemetry_client.h"
 
+#define ANSWER_S 30 /**< ap_worker_run() gives up after 10 */
 #define SOCKETS "/var/run/dpdk/airpath-*/dpdk_telemetry.v2"
 
+/** How long one waits for an answer: an lcore that has to be asked may be without a CPU. */
+static void
+patience(int sock, long seconds)
+{
+	if (sock >= 0)
+		setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = seconds},
+			   sizeof(struct timeval));
+}
+
 static int
-connect_to(const char *path)
+connect_to(const char *path, long seconds)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	int sock = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 	char hello[1024];
 
-	/* A deployment that does not answer must not hold up the others. */
-	if (sock >= 0)
-		setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 1},
-			   sizeof(struct timeval));
+	patience(sock, seconds);
 	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", path);
 	if (sock >= 0 && connect(sock, (struct sockaddr *)&addr, sizeof(addr)) == 0 &&
 	    read(sock, hello, sizeof(hello)) > 0)
@@ -53,14 +60,15 @@ tel_connect(const char *name)
 
 	if (name) {
 		snprintf(path, sizeof(path), "/var/run/dpdk/airpath-%s/dpdk_telemetry.v2", name);
-		sock = connect_to(path);
+		sock = connect_to(path, ANSWER_S);
 		if (sock < 0)
 			fprintf(stderr, "no deployment '%s' is running here\n", name);
 		return sock;
 	}
 	glob(SOCKETS, 0, NULL, &found);
 	for (size_t i = 0; i < found.gl_pathc; i++) {
-		int s = connect_to(found.gl_pathv[i]);
+		/* A deployment that does not answer must not hold up the others. */
+		int s = connect_to(found.gl_pathv[i], 1);
 
 		/* A socket that refuses was left behind by a process that died. */
 		if (s < 0)
@@ -80,6 +88,7 @@ tel_connect(const char *name)
 		sock = -1;
 	}
 	globfree(&found);
+	patience(sock, ANSWER_S);
 	return sock;
 }
 
