@@ -252,6 +252,7 @@ carry_over(struct gnb_drb *to, const struct gnb_drb *from, bool set_count)
 		to->tx_next = said.tx_next;
 		to->rlc_tx_next = said.rlc_tx_next;
 		to->flags = said.flags;
+		to->owner = said.owner;
 	}
 }
 

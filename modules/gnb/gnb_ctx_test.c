@@ -290,11 +290,16 @@ sessions_come_change_and_go(void **state)
 	assert_int_equal(gnb_drb_at(t, teid, 1)->tx_next, 5);
 	assert_int_equal(gnb_drb_at(t, teid, 1)->config.ul_qfi, 3);
 
+	d->owner = GNB_OWNER_NIC;
+	gnb_session_set(t, &image);
+	assert_int_equal(d->owner, GNB_OWNER_NIC);
+	/* Another COUNT: whoever numbered before, we do now. */
 	s.drbs[0].set_count = true;
 	s.drbs[0].count = 40;
 	gnb_image_make(&s, 2, &image, why, sizeof(why));
 	gnb_session_set(t, &image);
 	assert_int_equal(d->tx_next, 40);
+	assert_int_equal(d->owner, GNB_OWNER_HOST);
 	assert_int_equal(d->dl_packets, 983);
 
 	assert_false(gnb_session_clear(t, teid + (1 << 24)));
