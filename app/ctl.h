@@ -103,6 +103,13 @@ int ctl_list(struct gnb_client *cl, const uint32_t *ue, bool json);
 int ctl_status(struct gnb_client *cl);
 int ctl_events(struct gnb_client *cl);
 int ctl_modify(struct gnb_client *cl, int argc, char **argv);
+int ctl_delete(struct gnb_client *cl, int argc, char **argv);
+int ctl_offload(struct gnb_client *cl, const char *percent);
+int ctl_complete(struct gnb_client *cl);
+int ctl_echo(struct gnb_client *cl, const char *seconds);
+
+/** Says what came of `what`. */
+int ctl_tell(const char *what, int rc, const struct ctl_tally *t, const struct ap_error *err);
 
 struct ctl_churn {
 	uint32_t ues;   /**< that come and go */
