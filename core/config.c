@@ -195,6 +195,8 @@ config_finish(struct ap_config *cfg, struct ap_error *err)
 	for (unsigned i = 0; i < cfg->smartnic_count; i++)
 		if (config_smartnic_finish(cfg, &cfg->smartnic[i], err) < 0)
 			return -EINVAL;
+	if (config_power_finish(cfg, err) < 0)
+		return -EINVAL;
 	if (ap_config_join(cfg, err) < 0 || lcores_finish(cfg, err) < 0)
 		return -EINVAL;
 	return names_unique(cfg, err);

@@ -64,6 +64,38 @@ enum ap_cfg_governor {
 	AP_GOVERNOR_AUTO = 0, /**< yield where lcores share a CPU, else busy */
 	AP_GOVERNOR_BUSY,
 	AP_GOVERNOR_YIELD,
+	AP_GOVERNOR_ADAPTIVE,   /**< Algorithm 1 of S3 */
+	AP_GOVERNOR_SLOT_AWARE, /**< ours: knows when the next packets come */
+};
+
+/** Who sets P-states. */
+enum ap_cfg_pstates {
+	AP_PSTATES_AUTO = 0,  /**< rte_power where the CPU has cpufreq, else none */
+	AP_PSTATES_NONE,      /**< they are left alone */
+	AP_PSTATES_RTE_POWER, /**< cpufreq, through librte_power */
+	AP_PSTATES_MODEL,     /**< emulated: pauses slow the worker down */
+};
+
+/** How lcores save power; several may share one. Constants are those of Algorithm 1. */
+struct ap_cfg_power {
+	char *name;
+	enum ap_cfg_pstates backend;
+	char *table;                /**< file of P-states and watts, beside the deployment */
+	uint32_t empty_polls_pause; /**< empty polls in a row before pauses, default 10 */
+	uint32_t empty_polls_sleep; /**< ... before sleep, default 300 */
+	uint32_t pause_us;          /**< default 1 */
+	uint32_t sleep_us;          /**< idle hint that stands for sleep, default 300 */
+	uint32_t timeout_ms;        /**< of a sleep that nothing ends, default 10 */
+	uint32_t count_low;         /**< packets waiting above which trend_low counts, default 32 */
+	uint32_t count_mid;         /**< ... trend_mid, default 64 */
+	uint32_t count_high;        /**< ... P0 is chosen at once, default 96 */
+	uint32_t trend_low;         /**< default 3 */
+	uint32_t trend_mid;         /**< default 250 */
+	uint32_t trend_step;        /**< trend at which the next P-state is chosen, default 10000 */
+	uint32_t scale_down_ms;     /**< period of stepping down, default 100 */
+	uint32_t scale_down_idle_percent; /**< idle share that steps down, default 25 */
+	uint32_t scale_down_packets; /**< packets a pass below which it steps down, default 32 */
+	uint32_t slot_us;            /**< slot-aware: packets come every so often, 0: it learns */
 };
 
 struct ap_cfg_pool {
@@ -381,6 +413,7 @@ struct ap_cfg_lcore {
 	char *name; /**< thread name, up to 15 characters */
 	uint32_t cpu;
 	enum ap_cfg_governor governor;
+	char *power; /**< of `power`; default the first, or the defaults where there is none */
 };
 
 struct ap_cfg_place {
@@ -416,6 +449,8 @@ struct ap_config {
 	unsigned gnb_header_count;
 	struct ap_cfg_smartnic *smartnic;
 	unsigned smartnic_count;
+	struct ap_cfg_power *power;
+	unsigned power_count;
 	struct ap_cfg_lcore *lcores;
 	unsigned lcores_count;
 	struct ap_cfg_place *place;
@@ -451,6 +486,10 @@ int ap_config_prefix(const char *text, uint8_t address[16], uint8_t *bits);
 
 /** Reads `xx:xx:xx:xx:xx:xx`. @return 0 or -EINVAL. */
 int ap_config_mac(const char *text, uint8_t mac[6]);
+
+/** @return how `lcore` saves power: its own entry of `power`, the first one, or the defaults. */
+const struct ap_cfg_power *ap_config_power(const struct ap_config *cfg,
+					   const struct ap_cfg_lcore *lcore);
 
 /** @return the port called `name`, or NULL. */
 const struct ap_cfg_port *ap_config_port(const struct ap_config *cfg, const char *name);

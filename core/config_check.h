@@ -70,6 +70,8 @@ int config_smartnic_finish(const struct ap_config *cfg, struct ap_cfg_smartnic *
 
 /** As config_upf_queues(), of gnb_headers. */
 uint32_t config_gnb_header_queues(const struct ap_config *cfg, const char *port);
+/** The same for all entries of `power`, and that lcores name one of them. */
+int config_power_finish(const struct ap_config *cfg, struct ap_error *err);
 
 /** The same for the HARQ settings of a ue or a phy. */
 int config_harq_finish(const struct ap_config *cfg, const char *role, const char *name,

@@ -34,6 +34,14 @@ static const cyaml_strval_t governors[] = {
 	{"auto", AP_GOVERNOR_AUTO},
 	{"busy", AP_GOVERNOR_BUSY},
 	{"yield", AP_GOVERNOR_YIELD},
+	{"adaptive", AP_GOVERNOR_ADAPTIVE},
+	{"slot-aware", AP_GOVERNOR_SLOT_AWARE},
+};
+static const cyaml_strval_t pstates[] = {
+	{"auto", AP_PSTATES_AUTO},
+	{"none", AP_PSTATES_NONE},
+	{"rte_power", AP_PSTATES_RTE_POWER},
+	{"model", AP_PSTATES_MODEL},
 };
 
 static const cyaml_strval_t steerings[] = {
@@ -365,12 +373,37 @@ static const cyaml_schema_field_t smartnic_fields[] = {
 static const cyaml_schema_value_t smartnic_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_smartnic, smartnic_fields)};
 
+static const cyaml_schema_field_t power_fields[] = {
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_power, name, 1, 40),
+	CYAML_FIELD_ENUM("backend", OPT | CYAML_FLAG_STRICT, struct ap_cfg_power, backend, pstates,
+			 CYAML_ARRAY_LEN(pstates)),
+	CYAML_FIELD_STRING_PTR("table", PTR, struct ap_cfg_power, table, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_UINT("empty_polls_pause", OPT, struct ap_cfg_power, empty_polls_pause),
+	CYAML_FIELD_UINT("empty_polls_sleep", OPT, struct ap_cfg_power, empty_polls_sleep),
+	CYAML_FIELD_UINT("pause_us", OPT, struct ap_cfg_power, pause_us),
+	CYAML_FIELD_UINT("sleep_us", OPT, struct ap_cfg_power, sleep_us),
+	CYAML_FIELD_UINT("timeout_ms", OPT, struct ap_cfg_power, timeout_ms),
+	CYAML_FIELD_UINT("count_low", OPT, struct ap_cfg_power, count_low),
+	CYAML_FIELD_UINT("count_mid", OPT, struct ap_cfg_power, count_mid),
+	CYAML_FIELD_UINT("count_high", OPT, struct ap_cfg_power, count_high),
+	CYAML_FIELD_UINT("trend_low", OPT, struct ap_cfg_power, trend_low),
+	CYAML_FIELD_UINT("trend_mid", OPT, struct ap_cfg_power, trend_mid),
+	CYAML_FIELD_UINT("trend_step", OPT, struct ap_cfg_power, trend_step),
+	CYAML_FIELD_UINT("scale_down_ms", OPT, struct ap_cfg_power, scale_down_ms),
+	CYAML_FIELD_UINT("scale_down_idle_percent", OPT, struct ap_cfg_power,
+			 scale_down_idle_percent),
+	CYAML_FIELD_UINT("scale_down_packets", OPT, struct ap_cfg_power, scale_down_packets),
+	CYAML_FIELD_UINT("slot_us", OPT, struct ap_cfg_power, slot_us),
+	CYAML_FIELD_END};
+static const cyaml_schema_value_t power_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_power, power_fields)};
+
 static const cyaml_schema_field_t lcore_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_lcore, name, 1, 40),
 	CYAML_FIELD_UINT("cpu", CYAML_FLAG_DEFAULT, struct ap_cfg_lcore, cpu),
 	CYAML_FIELD_ENUM("governor", OPT | CYAML_FLAG_STRICT, struct ap_cfg_lcore, governor,
 			 governors, CYAML_ARRAY_LEN(governors)),
-	CYAML_FIELD_END};
+	CYAML_FIELD_STRING_PTR("power", PTR, struct ap_cfg_lcore, power, 1, 40), CYAML_FIELD_END};
 static const cyaml_schema_value_t lcore_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_lcore, lcore_fields)};
 
@@ -402,6 +435,7 @@ static const cyaml_schema_field_t config_fields[] = {
 	CYAML_FIELD_SEQUENCE("gnb_header", PTR, struct ap_config, gnb_header, &gnb_header_value, 0,
 			     16),
 	CYAML_FIELD_SEQUENCE("smartnic", PTR, struct ap_config, smartnic, &smartnic_value, 0, 16),
+	CYAML_FIELD_SEQUENCE("power", PTR, struct ap_config, power, &power_value, 0, 16),
 	CYAML_FIELD_SEQUENCE("lcores", NEED, struct ap_config, lcores, &lcore_value, 1, 128),
 	CYAML_FIELD_SEQUENCE("place", NEED, struct ap_config, place, &place_value, 1, 512),
 	CYAML_FIELD_END};

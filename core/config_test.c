@@ -350,6 +350,40 @@ test_keys_are_not_repeated(void **state)
 	assert_problem(SECURED("key_ecn: " KEY, ""), "ue[0].security", "Unexpected key: key_ecn");
 }
 
+#define POWER(text) "power:\n  - {name: eco, " text "}\n"
+
+static void
+test_power(void **state)
+{
+	(void)state;
+	assert_null(problem("name: x\n" PORTS UE PLACE POWER(
+		"slot_us: 500") "lcores: [{name: a, cpu: 0, governor: slot-aware, power: eco}, "
+				"{name: b, cpu: 0, governor: adaptive}]\n"));
+	assert_problem("name: x\n" PORTS UE PLACE POWER(
+			       "backend: none") "lcores: [{name: a, cpu: 0, power: echo}, {name: "
+						"b, cpu: 0}]\n",
+		       "lcore a", "there is no power 'echo'");
+	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("backend: model"), "power eco",
+		       "backend model needs 'table'");
+	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("empty_polls_pause: 301"),
+		       "power eco", "must not be above empty_polls_sleep 300");
+	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("pause_us: 300"), "power eco",
+		       "must be below sleep_us 300");
+	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("count_mid: 100"), "power eco",
+		       "must rise");
+	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("timeout_ms: 2000"), "power eco",
+		       "1..1000");
+	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("slot_us: 1"), "power eco",
+		       "50..100000");
+	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("governor: fast"), "power[0]",
+		       "Unexpected key: governor");
+	assert_problem("name: x\n" PORTS UE PLACE LCORES "power: [{name: eco}, {name: eco}]\n",
+		       "power eco", "there are two");
+	assert_problem("name: x\n" PORTS UE PLACE
+		       "lcores: [{name: a, cpu: 0, governor: lazy}, {name: b, cpu: 0}]\n",
+		       "lcores[0].governor", "lazy");
+}
+
 int
 main(void)
 {
@@ -367,6 +401,7 @@ main(void)
 		cmocka_unit_test(test_one_document),
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_keys_are_not_repeated),
+		cmocka_unit_test(test_power),
 	};
 	int rc;
 

@@ -39,6 +39,7 @@
 struct ap_node;
 struct ap_worker;
 struct ap_plan_node;
+struct ap_rxq;
 
 typedef rte_node_process_t ap_process_fn;
 
@@ -63,6 +64,14 @@ struct ap_node_type {
 	/** Most packets one input packet can become; sizes the credit of cuts downstream. 0
 	 * means 1. */
 	uint16_t amplification;
+
+	/**
+	 * Sources: packets, or whatever else is work, that a visit would find now, as far as can be
+	 * told. Lets an lcore sleep: who gives this node work from another thread says so by
+	 * ap_node_wake(), and what is due at a time has a timer. NULL: it is visited every 300 µs
+	 * at least. Worker thread.
+	 */
+	uint32_t (*waiting)(const struct ap_node *n, uint16_t queue, uint64_t now_ns);
 
 	/** Control thread, before the walk. @return 0 or -errno after an error was logged. */
 	int (*init)(struct ap_node *n);
@@ -98,6 +107,8 @@ struct ap_node {
 		*rings;     /**< sources: cuts and wires their packets can reach on this lcore */
 	uint16_t *ring_amp; /**< packets at rings[i] that one packet of this source can become */
 	uint16_t nb_rings;
+	uint16_t rxq;           /**< sources of several queues: which of `rxqs` this visit polls */
+	struct ap_rxq *rxqs;    /**< NULL: the governor does not ask */
 	struct ap_timer timer;  /**< armed with ap_timer_set() on worker->wheel */
 	char name[AP_NAME_LEN]; /**< `role.node` */
 };
@@ -136,6 +147,15 @@ uint16_t ap_node_credit(const struct ap_node *n, uint16_t max);
 /** Tells the governor that a source found work. Sources call it once a visit with what they took.
  */
 void ap_node_busy(struct ap_node *n, uint32_t packets);
+
+/**
+ * Ends the sleep of the node's lcore, if it sleeps. Any thread, once what it is woken for is where
+ * the node's `waiting` sees it.
+ */
+void ap_node_wake(struct ap_node *n);
+
+/** Tells the governor when the next slot is due: it is awake then. Worker thread. */
+void ap_node_slot(struct ap_node *n, uint64_t next_ns);
 
 /** Makes expire() run at `deadline_ns` or later; an earlier deadline already armed wins. Worker
  * thread. */

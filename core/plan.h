@@ -21,6 +21,7 @@
 
 struct ap_role_type;
 struct ap_plan_node;
+struct ap_sleep;
 
 /** Where an edge crosses lcores: a `ring_out` and a `ring_in` node over one rte_ring. */
 struct ap_cut {
@@ -31,6 +32,7 @@ struct ap_cut {
 	uint8_t edge;             /**< of `from` */
 	uint32_t size;            /**< ring slots */
 	struct rte_ring *ring;
+	struct ap_sleep *sleep; /**< of the consumer's lcore; NULL: it does not sleep */
 };
 
 struct ap_plan_lcore {

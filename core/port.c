@@ -174,6 +174,8 @@ cfg_take(struct ap_port *p, const struct ap_port_cfg *cfg, struct ap_error *err)
 	p->rx_pool = cfg->rx_pool;
 	p->hdr_pool = cfg->hdr_pool;
 	p->linear_pool = cfg->linear_pool ? cfg->linear_pool : cfg->rx_pool;
+	p->interrupts = cfg->sleeps && (cfg->conf->preset == AP_PRESET_PCI ||
+					cfg->conf->preset == AP_PRESET_DEVARGS);
 	p->trusted_meta = cfg->conf->preset == AP_PRESET_RING;
 	if (p->queues > AP_PORT_QUEUES_MAX)
 		return ap_error_set(err, "port %s: %u queues, at most %u", p->name,
@@ -188,10 +190,12 @@ int
 ap_port_open(struct ap_port **port, const struct ap_port_cfg *cfg, struct ap_error *err)
 {
 	struct ap_port *p = rte_zmalloc(cfg->conf->name, sizeof(*p), RTE_CACHE_LINE_SIZE);
+	struct port_fds before;
 	int ret;
 
 	if (p == NULL)
 		return ap_error_set(err, "port %s: out of memory", cfg->conf->name);
+	port_fds_note(&before);
 	ret = cfg_take(p, cfg, err);
 	if (ret == 0) {
 		ret = device_open(p, cfg->conf->preset, err);
@@ -204,6 +208,7 @@ ap_port_open(struct ap_port **port, const struct ap_port_cfg *cfg, struct ap_err
 		ap_port_close(p);
 		return ret;
 	}
+	port_fds_find(p, &before);
 	*port = p;
 	return 0;
 }
@@ -225,6 +230,8 @@ ap_port_start(struct ap_port *p, struct ap_error *err)
 	if (preset == AP_PRESET_RING && port_ring_check(p, err) < 0)
 		return -EINVAL;
 	ret = rte_eth_dev_start(p->id);
+	if (ret < 0 && p->interrupts && port_configure_plain(p, err) == 0)
+		ret = rte_eth_dev_start(p->id);
 	if (ret < 0)
 		return ap_error_set(err, "port %s: %s does not start: %s", p->name, p->driver,
 				    strerror(-ret));

@@ -21,6 +21,7 @@
 #include <rte_ring.h>
 
 #include "core/config.h"
+#include "core/governor.h"
 
 #define AP_PORT_BURST_MAX 256
 #define AP_PORT_RING_SIZE 4096 /**< descriptors of a ring port unless the configuration says */
@@ -34,6 +35,7 @@ struct ap_port_cfg {
 	struct rte_mempool
 		*linear_pool; /**< copies for a PMD that sends one segment; default rx_pool */
 	uint16_t burst;       /**< packets a visit takes, 1..AP_PORT_BURST_MAX, 0: AP_BURST */
+	bool sleeps;          /**< an lcore that polls it may sleep: wants interrupts of a NIC */
 };
 
 struct ap_port {
@@ -62,6 +64,11 @@ struct ap_port {
 	char note[256];  /**< what a person should know (fallback, link down), or "" */
 
 	/* control: rw before the walk */
+	struct ap_sleep *tx_sleep[AP_PORT_QUEUES_MAX]; /**< ring port: of who receives what this
+							  end sends; NULL: does not sleep */
+	int rx_fds[AP_PORT_QUEUES_MAX]; /**< of the driver, readable while packets wait */
+	uint16_t nb_rx_fds;
+	bool interrupts; /**< configured with RX interrupts */
 	char device[RTE_ETH_NAME_MAX_LEN];
 	bool created;                 /**< the device was made here and goes with the port */
 	struct rte_mempool *own_pool; /**< of a ring port without rx_pool: ethdev wants one */
@@ -102,6 +109,23 @@ ap_port_rx_waiting(const struct ap_port *p, uint16_t queue)
 	if (p->rx_rings[0] != NULL)
 		return (int)rte_ring_count(p->rx_rings[queue]);
 	return p->can_count ? rte_eth_rx_queue_count(p->id, queue) : -ENOTSUP;
+}
+
+/**
+ * Has what comes to an RX queue end the sleeps of who polls it. Not for ring ports. Control thread,
+ * the port has started. @return how, AP_WAKE_TIME where the driver has no way.
+ */
+enum ap_wake ap_port_wake(struct ap_port *port, uint16_t queue, struct ap_sleep *s);
+
+/** Lets a queue's RX interrupt come, or not. Worker that polls it. */
+void ap_port_interrupt(const struct ap_port *port, uint16_t queue, bool on);
+
+/** Wakes who receives what was sent to a TX queue of a ring port, after it was sent. */
+static inline void
+ap_port_kick(const struct ap_port *p, uint16_t queue)
+{
+	if (p->tx_sleep[queue] != NULL)
+		ap_sleep_wake(p->tx_sleep[queue]);
 }
 
 /** @return packets a TX queue takes now, or UINT32_MAX where the driver cannot tell. */

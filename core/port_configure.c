@@ -109,9 +109,28 @@ port_configure(struct ap_port *p, const struct port_device *dev, struct ap_error
 			info.flow_type_rss_offloads &
 			(RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP);
 	}
+	conf.intr_conf.rxq = p->interrupts;
 	ret = rte_eth_dev_configure(p->id, p->queues, p->queues, &conf);
+	if (ret < 0 && p->interrupts) {
+		p->interrupts = false;
+		conf.intr_conf.rxq = 0;
+		ret = rte_eth_dev_configure(p->id, p->queues, p->queues, &conf);
+	}
 	if (ret < 0)
 		return ap_error_set(err, "port %s: %s refuses its configuration: %s", p->name,
 				    p->driver, strerror(-ret));
 	return queues_setup(p, err);
+}
+
+int
+port_configure_plain(struct ap_port *p, struct ap_error *err)
+{
+	struct rte_eth_conf conf;
+	int ret = rte_eth_dev_conf_get(p->id, &conf);
+
+	p->interrupts = false;
+	conf.intr_conf.rxq = 0;
+	if (ret == 0)
+		ret = rte_eth_dev_configure(p->id, p->queues, p->queues, &conf);
+	return ret < 0 ? ret : queues_setup(p, err);
 }

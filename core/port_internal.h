@@ -7,6 +7,7 @@
 #include "core/port.h"
 
 #define PORT_ARGS_LEN 512
+#define PORT_FDS_MAX 8192
 
 /** What a preset comes to. */
 struct port_device {
@@ -41,6 +42,19 @@ void port_ring_close(struct ap_port *p);
 
 /** @return 0 when the other end is open. */
 int port_ring_check(const struct ap_port *p, struct ap_error *err);
+
+/** File descriptors of this process at a moment. */
+struct port_fds {
+	uint8_t open[PORT_FDS_MAX / 8];
+};
+
+void port_fds_note(struct port_fds *f);
+
+/** Finds the descriptors that packets come by, among those opened since `before`. */
+void port_fds_find(struct ap_port *p, const struct port_fds *before);
+
+/** Gives up interrupts, with which the port did not start. @return 0 or -errno */
+int port_configure_plain(struct ap_port *p, struct ap_error *err);
 
 /**
  * Gets the MTU of a kernel interface, after setting it to `mtu` unless that is 0.

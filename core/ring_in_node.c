@@ -29,6 +29,16 @@ ring_in_process(struct rte_graph *graph, struct rte_node *node, void **objs, uin
 	return nb;
 }
 
+static uint32_t
+ring_in_waiting(const struct ap_node *n, uint16_t queue, uint64_t now_ns)
+{
+	const struct ap_cut *cut = n->arg;
+
+	(void)queue;
+	(void)now_ns;
+	return rte_ring_count(cut->ring);
+}
+
 static const struct ap_node_type ring_in = {
 	.name = "ring_in",
 	.help = "cut between lcores: the consumer's end",
@@ -36,6 +46,7 @@ static const struct ap_node_type ring_in = {
 	.process = ring_in_process,
 	.edges = edges,
 	.nb_edges = RTE_DIM(edges),
+	.waiting = ring_in_waiting,
 };
 
 AP_NODE_REGISTER(ring_in)

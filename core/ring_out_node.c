@@ -7,6 +7,7 @@
 
 #include "core/node.h"
 #include "core/plan.h"
+#include "core/sleep.h"
 
 enum { DROP_FULL };
 static const char *const drops[] = {[DROP_FULL] = "full"};
@@ -22,6 +23,8 @@ ring_out_process(struct rte_graph *graph, struct rte_node *node, void **objs, ui
 	n->in += nb;
 	sent = rte_ring_sp_enqueue_burst(cut->ring, objs, nb, NULL);
 	n->used += sent;
+	if (cut->sleep != NULL)
+		ap_sleep_wake(cut->sleep);
 	if (unlikely(sent < nb)) {
 		struct rte_mbuf **lost = (struct rte_mbuf **)&objs[sent];
 

@@ -90,6 +90,15 @@ pool_kept(struct ap_run *run, const struct rte_mempool *mp)
 		run->pools[i].kept |= run->pools[i].mp == mp;
 }
 
+static bool
+some_lcore_sleeps(const struct ap_config *cfg)
+{
+	for (unsigned i = 0; i < cfg->lcores_count; i++)
+		if (ap_governor_find(cfg->lcores[i].governor, false)->sleeps)
+			return true;
+	return false;
+}
+
 static int
 ports_open(struct ap_run *run, struct ap_error *err)
 {
@@ -100,7 +109,9 @@ ports_open(struct ap_run *run, struct ap_error *err)
 		return ap_error_set(err, "%s: out of memory", cfg->path);
 	for (unsigned i = 0; i < cfg->ports_count; i++) {
 		const struct ap_cfg_port *conf = &cfg->ports[i];
-		struct ap_port_cfg pc = {.conf = conf, .burst = (uint16_t)cfg->burst};
+		struct ap_port_cfg pc = {.conf = conf,
+					 .burst = (uint16_t)cfg->burst,
+					 .sleeps = some_lcore_sleeps(cfg)};
 		char name[32];
 
 		snprintf(name, sizeof(name), "rx_%.20s", conf->name);
@@ -170,6 +181,7 @@ workers_make(struct ap_run *run, struct ap_error *err)
 
 		w->name = l->cfg->name;
 		w->lcore = l->id;
+		w->deployment = run->cfg->path;
 		w->stats = run->cfg->stats == AP_CFG_ON;
 		w->governor = ap_governor_find(l->cfg->governor, l->shared);
 		w->wheel = ap_wheel_create(WHEEL_TICK_NS, ap_clock_ns());
@@ -209,6 +221,8 @@ ap_run_start(struct ap_run *run, struct ap_error *err)
 	for (unsigned i = 0; i < run->cfg->ports_count; i++)
 		if (ap_port_start(run->ports[i], err) < 0)
 			return -EINVAL;
+	if (ap_governor_setup(run, err) < 0)
+		return -EINVAL;
 	for (unsigned i = 0; i < run->nb_roles; i++)
 		if (run->roles[i].type->start &&
 		    run->roles[i].type->start(run->roles[i].obj, err) < 0)
@@ -246,6 +260,9 @@ ap_run_poll(struct ap_run *run)
 	for (unsigned i = 0; i < run->nb_roles; i++)
 		if (run->roles[i].type->poll)
 			run->roles[i].type->poll(run->roles[i].obj);
+	for (unsigned i = 0; i < run->plan->nb_lcores; i++)
+		if (run->workers[i].governor->poll)
+			run->workers[i].governor->poll(&run->workers[i]);
 }
 
 bool
@@ -271,13 +288,20 @@ ap_run_quiesce(struct ap_run *run, unsigned timeout_ms)
 	return false;
 }
 
+static void
+worker_stop(struct ap_worker *w)
+{
+	atomic_store(&w->stop, true);
+	ap_worker_wake(w);
+}
+
 void
 ap_run_stop(struct ap_run *run)
 {
 	if (!run->running)
 		return;
 	for (unsigned i = 0; i < run->plan->nb_lcores; i++)
-		atomic_store(&run->workers[i].stop, true);
+		worker_stop(&run->workers[i]);
 	for (unsigned i = 0; i < run->plan->nb_lcores; i++)
 		rte_eal_wait_lcore(run->workers[i].lcore);
 	run->running = false;
@@ -289,6 +313,7 @@ ap_run_destroy(struct ap_run *run)
 	if (run == NULL)
 		return;
 	ap_run_stop(run);
+	ap_governor_fini(run);
 	for (unsigned i = 0; i < run->cfg->ports_count && run->ports; i++)
 		if (run->ports[i])
 			ap_port_stop(run->ports[i]);
@@ -329,6 +354,10 @@ ap_run_print(const struct ap_run *run, FILE *f)
 	for (unsigned i = 0; i < run->nb_roles; i++)
 		if (run->roles[i].type->report)
 			run->roles[i].type->report(run->roles[i].obj, seconds(run), f, false);
+	for (unsigned i = 0; i < run->plan->nb_lcores; i++)
+		if (run->workers[i].governor->report)
+			run->workers[i].governor->report(&run->workers[i], run->started_ns, f,
+							 false);
 }
 
 void
@@ -344,6 +373,15 @@ ap_run_json(const struct ap_run *run, FILE *f)
 			continue;
 		fprintf(f, "%s\n    ", first ? "" : ",");
 		run->roles[i].type->report(run->roles[i].obj, seconds(run), f, true);
+		first = false;
+	}
+	fprintf(f, "],\n  \"power\": [");
+	first = true;
+	for (unsigned i = 0; i < run->plan->nb_lcores; i++) {
+		if (run->workers[i].governor->report == NULL)
+			continue;
+		fprintf(f, "%s\n    ", first ? "" : ",");
+		run->workers[i].governor->report(&run->workers[i], run->started_ns, f, true);
 		first = false;
 	}
 	fprintf(f, "]}\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <pthread.h>
+#include <time.h>
 
 #include <rte_cycles.h>
 #include <rte_pause.h>
@@ -22,7 +23,26 @@ ap_node_now(const struct ap_node *n)
 void
 ap_node_busy(struct ap_node *n, uint32_t packets)
 {
+	struct ap_rxq *q;
+
 	n->worker->work += packets;
+	if (n->rxqs == NULL)
+		return;
+	q = &n->rxqs[n->rxq];
+	q->taken += packets;
+	q->count = n->type->waiting ? n->type->waiting(n, q->queue, n->worker->now_ns) : 0;
+}
+
+void
+ap_node_wake(struct ap_node *n)
+{
+	ap_worker_wake(n->worker);
+}
+
+void
+ap_node_slot(struct ap_node *n, uint64_t next_ns)
+{
+	n->worker->slot_ns = next_ns;
 }
 
 void
@@ -59,6 +79,40 @@ take_call(struct ap_worker *w)
 	atomic_store_explicit(&call->done, true, memory_order_release);
 }
 
+/** Others read the thread's clock while it runs, and what it had come to afterwards. */
+static void
+cpu_clock_set(struct ap_worker *w)
+{
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(pthread_self(), &clock) == 0)
+		atomic_store(&w->cpu_clock, clock);
+}
+
+static uint64_t
+clock_read(clockid_t clock)
+{
+	struct timespec t = {0};
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * AP_NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static void
+cpu_clock_end(struct ap_worker *w)
+{
+	w->cpu_ns = clock_read(CLOCK_THREAD_CPUTIME_ID);
+	atomic_store(&w->cpu_clock, 0);
+}
+
+uint64_t
+ap_worker_cpu_ns(const struct ap_worker *w)
+{
+	int64_t clock = atomic_load(&w->cpu_clock);
+
+	return clock != 0 ? clock_read((clockid_t)clock) : w->cpu_ns;
+}
+
 int
 ap_worker_main(void *arg)
 {
@@ -67,8 +121,12 @@ ap_worker_main(void *arg)
 	uint64_t start, end;
 
 	pthread_setname_np(pthread_self(), w->name);
+	cpu_clock_set(w);
+	if (w->governor->begin)
+		w->governor->begin(w);
 	start = rte_rdtsc();
 	while (!atomic_load_explicit(&w->stop, memory_order_relaxed)) {
+		w->walk_tsc = start;
 		w->now_ns = ap_clock_from_tsc(start);
 		w->work = ap_wheel_run(w->wheel, w->now_ns);
 		walk(w->graph);
@@ -80,13 +138,13 @@ ap_worker_main(void *arg)
 		} else {
 			w->idle_cycles += end - start;
 		}
-		start = end;
-		w->governor->after_walk(w, w->work);
+		start = w->governor->after_walk(w, w->work, end);
 		if (atomic_load_explicit(&w->call, memory_order_relaxed)) {
 			take_call(w);
 			start = rte_rdtsc();
 		}
 	}
+	cpu_clock_end(w);
 	return 0;
 }
 
@@ -100,6 +158,7 @@ call_and_wait(struct ap_worker *w, struct ap_worker_call *call, const _Atomic bo
 
 	pthread_mutex_lock(&turn);
 	atomic_store_explicit(&w->call, call, memory_order_release);
+	ap_worker_wake(w);
 	while (!atomic_load_explicit(event, memory_order_acquire)) {
 		struct ap_worker_call *mine = call;
 		bool stopped = atomic_load_explicit(&w->stop, memory_order_relaxed);

@@ -14,22 +14,13 @@
 #include <stdint.h>
 
 #include "core/config.h"
+#include "core/governor.h"
 #include "core/wheel.h"
 
 #define AP_WORKER_RUN_S 10
 
 struct ap_worker;
 struct rte_graph;
-
-/** What a poller does after each walk; `work` is what its sources took in that walk. */
-struct ap_governor {
-	const char *name;
-	const char *help;
-	void (*after_walk)(struct ap_worker *w, uint32_t work);
-};
-
-/** @param shared several lcores run on the worker's CPU: what `auto` chooses by. */
-const struct ap_governor *ap_governor_find(enum ap_cfg_governor kind, bool shared);
 
 /** Code the control thread wants run on a worker between two walks. */
 struct ap_worker_call {
@@ -47,20 +38,42 @@ struct ap_worker {
 	uint64_t busy_walks;  /**< walks with work */
 	uint64_t busy_cycles; /**< TSC cycles of walks with work, and of timers that fired */
 	uint64_t idle_cycles; /**< TSC cycles of walks without */
+	uint64_t walk_tsc;    /**< when this walk began */
+	uint64_t slot_ns;     /**< when the next slot is due, as a node says; 0: nobody knows */
+	struct ap_governor_stats power;
+	struct ap_rxq *rxqs; /**< governors that sleep: what the sources poll */
+	unsigned nb_rxqs;
+	void *governor_state;
+	uint64_t cpu_ns; /**< CPU time of the thread when it ended */
 	struct ap_wheel *wheel;
 	struct rte_graph *graph;
 
 	/* control: rw, worker: ro */
 	const struct ap_governor *governor __rte_cache_aligned;
 	const char *name;
-	unsigned lcore; /**< EAL lcore */
-	bool stats;     /**< count calls and cycles per node */
+	unsigned lcore;            /**< EAL lcore */
+	const char *deployment;    /**< its file: what it names may lie beside it */
+	bool tpause;               /**< the CPU pauses until a time (WAITPKG) */
+	struct ap_sleep *sleep;    /**< NULL: its governor does not sleep */
+	_Atomic int64_t cpu_clock; /**< clockid_t of the thread's CPU time; 0: it does not run */
+	bool stats;                /**< count calls and cycles per node */
 	_Atomic bool stop;
 	_Atomic(struct ap_worker_call *) call;
 };
 
 /** Body of an lcore, for rte_eal_remote_launch(). @param arg struct ap_worker *. @return 0. */
 int ap_worker_main(void *arg);
+
+/** Ends its sleep, if it sleeps. Any thread, when what it is woken for is there. */
+static inline void
+ap_worker_wake(struct ap_worker *w)
+{
+	if (w->sleep != NULL)
+		ap_sleep_wake(w->sleep);
+}
+
+/** @return CPU time that the worker's thread has had, ns, as the OS counts it. Any thread. */
+uint64_t ap_worker_cpu_ns(const struct ap_worker *w);
 
 /**
  * Runs `fn` on a running worker between two walks, or on one that is held, and waits for it. Any

@@ -96,11 +96,21 @@ arm(struct ap_node *n)
 		ap_node_arm(n, now + f->reassembly_ns);
 }
 
+/** A slot began: mac_slot has it in its box, and this lcore knows when the next one begins. */
+static void
+tell_slot(struct ap_node *n, const struct l2 *l2)
+{
+	ap_node_slot(n, ap_node_now(n) + 10 * AP_NS_PER_MS / l2->fapi_rx->slots_per_frame);
+	if (l2->slot_node != NULL)
+		ap_node_wake(l2->slot_node);
+}
+
 static uint16_t
 fapi_rx_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
 {
 	struct ap_node *n = ap_node(node);
 	struct l2 *l2 = n->role;
+	const uint64_t slots = l2->fapi_rx->slots_in;
 	struct fapi_rx_out out;
 
 	(void)graph;
@@ -115,6 +125,8 @@ fapi_rx_process(struct rte_graph *graph, struct rte_node *node, void **objs, uin
 		take(n, (struct rte_mbuf **)objs, nb, &out);
 	flush(n, &out);
 	arm(n);
+	if (l2->fapi_rx->slots_in != slots)
+		tell_slot(n, l2);
 	return nb;
 }
 

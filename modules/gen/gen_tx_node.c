@@ -46,6 +46,19 @@ process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb
 	return k;
 }
 
+/** Only time tells it when to send: it is always looked at, until it has stopped. */
+static uint32_t
+waiting(const struct ap_node *n, uint16_t queue, uint64_t now_ns)
+{
+	const struct gen *g = n->role;
+	struct gen_rate rate =
+		gen_rate_decode(atomic_load_explicit(&g->rate, memory_order_relaxed));
+
+	(void)queue;
+	(void)now_ns;
+	return rate.kind != GEN_RATE_STOP && !gen_done(g);
+}
+
 static int
 init(struct ap_node *n)
 {
@@ -66,6 +79,7 @@ static const struct ap_node_type gen_tx = {
 	.process = process,
 	.edges = edges,
 	.nb_edges = RTE_DIM(edges),
+	.waiting = waiting,
 	.init = init,
 };
 AP_NODE_REGISTER(gen_tx);

@@ -22,6 +22,7 @@
 #define L2_LCID_MAX 32 /**< DRB and SRB LCIDs, TS 38.321 table 6.2.1-1 */
 #define L2_NO_BEARER UINT32_MAX
 
+struct ap_node;
 struct rte_ring;
 struct sdap;
 struct pdcp_tx;
@@ -71,7 +72,8 @@ struct l2 {
 	struct rlc_rx *rlc_rx;   /**< [nb_bearers] owner: rlc_rx node */
 	struct pdcp_rx *pdcp_rx; /**< [nb_bearers] owner: pdcp_rx node */
 
-	struct slot_box slots;    /**< fapi_rx → mac_slot */
+	struct slot_box slots;     /**< fapi_rx → mac_slot */
+	struct ap_node *slot_node; /**< mac_slot, woken by fapi_rx; NULL before the walk */
 	struct rte_ring *reports; /**< pdcp_rx → mac_slot: PDCP status reports; NULL: not wanted */
 };
 

@@ -128,6 +128,25 @@ mac_slot_process(struct rte_graph *graph, struct rte_node *node, void **objs, ui
 	return (uint16_t)done;
 }
 
+static uint32_t
+mac_slot_waiting(const struct ap_node *n, uint16_t queue, uint64_t now_ns)
+{
+	const struct l2 *l2 = n->role;
+
+	(void)queue;
+	(void)now_ns;
+	return slot_box_count(&l2->slots) + mac_tx_busy(l2->mac_tx);
+}
+
+static int
+mac_slot_init(struct ap_node *n)
+{
+	struct l2 *l2 = n->role;
+
+	l2->slot_node = n;
+	return 0;
+}
+
 static void
 mac_slot_fini(struct ap_node *n)
 {
@@ -145,6 +164,8 @@ static const struct ap_node_type mac_slot_type = {
 	.nb_edges = RTE_DIM(edges),
 	.drops = drops,
 	.nb_drops = RTE_DIM(drops),
+	.waiting = mac_slot_waiting,
+	.init = mac_slot_init,
 	.fini = mac_slot_fini,
 };
 

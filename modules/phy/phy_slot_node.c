@@ -60,6 +60,16 @@ phy_slot_timer(struct ap_node *n, uint64_t now_ns)
 	slot_emit(n, now_ns);
 }
 
+/** What is due later has the timer. */
+static uint32_t
+phy_slot_waiting(const struct ap_node *n, uint16_t queue, uint64_t now_ns)
+{
+	uint64_t due = phy_slot_due(n->role, n->index);
+
+	(void)queue;
+	return due != 0 && due <= now_ns;
+}
+
 static const struct ap_node_type phy_slot_type = {
 	.name = "phy_slot",
 	.help = "slot clock: grants and SLOT.indication",
@@ -69,6 +79,7 @@ static const struct ap_node_type phy_slot_type = {
 	.nb_edges = RTE_DIM(edges),
 	.drops = drops,
 	.nb_drops = RTE_DIM(drops),
+	.waiting = phy_slot_waiting,
 	.expire = phy_slot_timer,
 };
 AP_NODE_REGISTER(phy_slot_type)

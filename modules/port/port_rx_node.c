@@ -31,7 +31,8 @@ static const char *const edges[] = {"out", "reply"};
 static const char *const drops[] = {"short", "ethertype", "malformed", "truncated", "arp", "nd"};
 
 struct port_rx {
-	uint16_t queue; /**< next to poll */
+	uint16_t queue; /**< polled last */
+	uint32_t full;  /**< packets of full bursts in a row */
 };
 
 /** Writes ap_meta of a burst and brings the packets' first lines near. */
@@ -209,14 +210,30 @@ port_rx_process(struct rte_graph *graph, struct rte_node *node, void **objs, uin
 		return 0;
 	if (p->rx_nodes < p->queues) {
 		queue = (uint16_t)(queue + p->rx_nodes);
-		s->queue = queue < p->queues ? queue : (uint16_t)n->index;
-		queue = s->queue;
+		n->rxq++;
+		if (queue >= p->queues) {
+			queue = (uint16_t)n->index;
+			n->rxq = 0;
+		}
+		s->queue = queue;
 	}
 	nb = p->framing == AP_FRAMING_ETHERNET ? rx_ethernet(n, p, queue, want)
 					       : rx_whole(n, p, queue, want);
+	s->full = nb == want ? s->full + nb : 0;
 	if (nb > 0)
 		ap_node_busy(n, nb);
 	return nb;
+}
+
+/** Where the driver cannot tell, a queue that fills bursts holds about as much again. */
+static uint32_t
+port_rx_waiting(const struct ap_node *n, uint16_t queue, uint64_t now_ns)
+{
+	const struct port_rx *s = n->priv;
+	int waiting = ap_port_rx_waiting(n->arg, queue);
+
+	(void)now_ns;
+	return waiting >= 0 ? (uint32_t)waiting : s->full;
 }
 
 static int
@@ -254,6 +271,7 @@ static const struct ap_node_type port_rx = {
 	.drops = drops,
 	.nb_drops = RTE_DIM(drops),
 	.priv_size = sizeof(struct port_rx),
+	.waiting = port_rx_waiting,
 	.init = port_rx_init,
 	.fini = port_rx_fini,
 };

@@ -146,6 +146,7 @@ send_burst(struct ap_node *n, const struct ap_port *p, struct burst *b)
 		}
 	}
 	n->used += sent;
+	ap_port_kick(p, (uint16_t)n->index);
 	if (b->nb_timed > 0) {
 		now = ap_clock_ns();
 		for (uint16_t i = 0; i < b->nb_timed && b->timed[i] < sent; i++)

@@ -70,13 +70,14 @@ struct upf_worker {
 	/* constant while it runs */
 	struct upf *upf;
 	uint32_t index;
-	struct rte_ring *messages;   /**< control → worker: struct upf_msg */
-	struct rte_ring *replies;    /**< worker → control: the same, done */
-	struct rte_ring *reports;    /**< worker → control: struct upf_report, upf_report_put() */
-	struct upf_tables *tables;   /**< sessions: worker rw */
-	struct upf_charger *charger; /**< what its accounts share: worker rw */
-	struct upf_buffer *buffer;   /**< what waits for UEs that are paged: worker rw */
-	struct upf_edge *edge;       /**< of the port side: worker rw */
+	struct rte_ring *messages; /**< control → worker: struct upf_msg */
+	struct rte_ring *replies;  /**< worker → control: the same, done */
+	struct rte_ring *reports;  /**< worker → control: struct upf_report, upf_report_put() */
+	struct ap_node *control_node; /**< upf_control, woken for messages; NULL before the walk */
+	struct upf_tables *tables;    /**< sessions: worker rw */
+	struct upf_charger *charger;  /**< what its accounts share: worker rw */
+	struct upf_buffer *buffer;    /**< what waits for UEs that are paged: worker rw */
+	struct upf_edge *edge;        /**< of the port side: worker rw */
 	struct rte_mempool *hdr_pool; /**< headers before shared buffers, indirect mbufs */
 	struct rte_mempool *pkt_pool; /**< packets a node makes: end markers, echo, ICMP */
 

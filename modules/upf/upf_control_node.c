@@ -36,6 +36,16 @@ end_marker(struct ap_node *n, struct upf_worker *w, const struct upf_end_marker 
 		ap_next_one(n, UPF_CONTROL_OUT, m);
 }
 
+/** So that no sleep delays a checkpoint. */
+static void
+checkpoint_arm(struct ap_node *n, const struct upf_charger *c)
+{
+	uint64_t due = upf_urr_checkpoint_ns(c, ap_node_now(n));
+
+	if (due != UINT64_MAX && !ap_timer_armed(&n->timer))
+		ap_node_arm(n, due);
+}
+
 static uint16_t
 upf_control_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
 {
@@ -56,15 +66,35 @@ upf_control_process(struct rte_graph *graph, struct rte_node *node, void **objs,
 		rte_ring_sp_enqueue(w->replies, msgs[i]);
 	}
 	upf_urr_checkpoints(w->charger, CHECKPOINTS, now_ns);
+	if (n->worker->sleep != NULL)
+		checkpoint_arm(n, w->charger);
 	if (nb > 0)
 		ap_node_busy(n, nb);
 	return 0;
+}
+
+static uint32_t
+upf_control_waiting(const struct ap_node *n, uint16_t queue, uint64_t now_ns)
+{
+	const struct upf_worker *w = upf_worker_of(n);
+
+	(void)queue;
+	return rte_ring_count(w->messages) + (upf_urr_checkpoint_ns(w->charger, now_ns) <= now_ns);
+}
+
+/** The visit after it makes the checkpoints. */
+static void
+upf_control_timer(struct ap_node *n, uint64_t now_ns)
+{
+	(void)n;
+	(void)now_ns;
 }
 
 static int
 upf_control_init(struct ap_node *n)
 {
 	upf_worker_of(n)->charger->wheel = n->worker->wheel;
+	upf_worker_of(n)->control_node = n;
 	return 0;
 }
 
@@ -78,7 +108,9 @@ static const struct ap_node_type upf_control = {
 	.rare_edges = 1U << UPF_CONTROL_OUT | 1U << UPF_CONTROL_FORWARD,
 	.drops = drops,
 	.nb_drops = RTE_DIM(drops),
+	.waiting = upf_control_waiting,
 	.init = upf_control_init,
+	.expire = upf_control_timer,
 };
 
 AP_NODE_REGISTER(upf_control)

@@ -80,6 +80,8 @@ msg_send(struct upf_control *c, struct upf_request *r, unsigned op, struct upf_m
 	c->under_way[w]++;
 	c->all_under_way++;
 	rte_ring_sp_enqueue(c->upf->workers[w].messages, m);
+	if (c->upf->workers[w].control_node != NULL)
+		ap_node_wake(c->upf->workers[w].control_node);
 }
 
 /** A session has one message under way at a time: what comes after it finds it in its last state.

@@ -246,6 +246,9 @@ void upf_urr_dropped(struct upf_accounts *a, unsigned lane, uint32_t bytes, uint
  */
 unsigned upf_urr_checkpoints(struct upf_charger *c, unsigned max, uint64_t now_ns);
 
+/** @return when the first of them is due, ns, or UINT64_MAX when no session is dirty. */
+uint64_t upf_urr_checkpoint_ns(const struct upf_charger *c, uint64_t now_ns);
+
 /** The accounts of a session that has rules, which begin with them. */
 static inline struct upf_accounts *
 upf_accounts_of(const struct upf_session *s)

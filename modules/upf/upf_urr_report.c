@@ -291,6 +291,19 @@ pop_due(struct upf_charger *c, struct upf_session **due, unsigned max, uint32_t 
 	return nb;
 }
 
+uint64_t
+upf_urr_checkpoint_ns(const struct upf_charger *c, uint64_t now_ns)
+{
+	const uint64_t after_ms = RTE_MIN(c->checkpoint_ns / AP_NS_PER_MS, CHECKPOINT_MS_MAX);
+	uint64_t now_ms = now_ns / AP_NS_PER_MS;
+	uint16_t age_ms;
+
+	if (c->dirty_head == c->dirty_tail)
+		return UINT64_MAX;
+	age_ms = (uint16_t)(now_ms - (c->dirty[c->dirty_head & c->dirty_mask] >> 48));
+	return (now_ms - age_ms + after_ms) * AP_NS_PER_MS;
+}
+
 static void
 prefetch(const void *p, size_t bytes)
 {
