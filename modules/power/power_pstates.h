@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_MODULES_POWER_PSTATES_H
+#define AIRPATH_MODULES_POWER_PSTATES_H
+
+/**
+ * P-states of a CPU, by one of three backends: cpufreq through librte_power, the emulation
+ * `model`, or none. P0 is the fastest. Opened by the control thread, stepped by the lcore.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/config.h"
+#include "modules/power/power_adaptive.h"
+#include "modules/power/power_table.h"
+
+struct power_pstates {
+	/* constant once open */
+	enum ap_cfg_pstates backend;
+	unsigned cpu;
+	unsigned nb; /**< 0: none */
+	uint32_t mhz[POWER_STATES_MAX];
+	/**
+	 * `model`: what a cycle in P0 takes longer in this state, in 1/65536 of a cycle. The lcore
+	 * waits so much after each walk.
+	 */
+	uint32_t slower[POWER_STATES_MAX];
+	/* lcore: rw, others: ro */
+	unsigned now;
+};
+
+/**
+ * Begins in P0.
+ * @param table of backend `model`; else may be NULL
+ * @return 0 or -errno with `err` filled
+ */
+int power_pstates_open(struct power_pstates *p, enum ap_cfg_pstates backend, unsigned cpu,
+		       const struct power_table *table, struct ap_error *err);
+void power_pstates_close(struct power_pstates *p);
+
+/** Obeys a hint. @return whether the state changed. */
+bool power_pstates_step(struct power_pstates *p, enum power_step step);
+
+/** One state slower. @return whether the state changed. */
+bool power_pstates_down(struct power_pstates *p);
+
+/** @return `rte_power`, `model` or `none`. */
+const char *power_pstates_name(const struct power_pstates *p);
+
+#endif

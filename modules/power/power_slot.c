@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <rte_common.h>
+
+#include "core/clock.h"
+#include "modules/power/power_slot.h"
+
+#define GAP_NS 10000ULL        /**< without packets for so long: what comes is another burst */
+#define SETTLE_NS 5000ULL      /**< a burst may go on for so long after its last packets */
+#define NAP_NS 20000ULL        /**< shorter ones cost more than they save */
+#define GRACE_NS 20000ULL      /**< a burst may be so late */
+#define LATE_FIRST_NS 60000ULL /**< until the first sleep has ended */
+#define LATE_MOST_NS 300000ULL
+#define LOCKED 4     /**< bursts as expected before the lcore relies on it */
+#define STRAYS 4     /**< bursts in a row at other times, and it begins anew */
+#define FORGIVEN 8   /**< bursts that stay out before it does no more */
+#define SKIPPED 16   /**< periods without a burst between two that still count as expected */
+#define TOLERANCE 16 /**< share of a period that a burst may be off */
+
+static uint64_t
+distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/** Moves `old` toward `sample` by 1/2^shift of the way. */
+static uint64_t
+toward(uint64_t old, uint64_t sample, unsigned shift)
+{
+	return sample > old ? old + ((sample - old) >> shift) : old - ((old - sample) >> shift);
+}
+
+/** Until the period is certain, none may be left out: short ones fit everything. */
+static bool
+punctual(const struct power_slot *s, uint64_t start, uint64_t periods)
+{
+	return periods >= 1 && periods <= (s->hits < LOCKED ? 1 : SKIPPED) &&
+	       distance(start, s->burst_ns + periods * s->period_ns) <=
+		       RTE_MAX(s->period_ns / TOLERANCE, GRACE_NS / 2);
+}
+
+static void
+begin_anew(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t start)
+{
+	if (cfg->slot_us == 0)
+		s->period_ns = s->burst_ns != 0 ? start - s->burst_ns : 0;
+	s->hits = 0;
+	s->strays = 0;
+	s->jitter_ns = 0;
+	s->burst_ns = start;
+	s->next_ns = start + s->period_ns;
+}
+
+static void
+burst(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t start, bool exact)
+{
+	uint64_t since = start - s->burst_ns, periods, expected;
+
+	if (cfg->slot_us != 0)
+		s->period_ns = cfg->slot_us * AP_NS_PER_US;
+	periods = s->period_ns ? (since + s->period_ns / 2) / s->period_ns : 0;
+	if (s->burst_ns == 0 || !punctual(s, start, periods)) {
+		/* Some packets come when they like; the rhythm may go on beneath. */
+		if (s->hits < LOCKED || ++s->strays >= STRAYS)
+			begin_anew(cfg, s, start);
+		return;
+	}
+	expected = s->burst_ns + periods * s->period_ns;
+	s->hits++;
+	s->strays = 0;
+	s->misses = 0;
+	s->jitter_ns = toward(s->jitter_ns, distance(start, expected), 3);
+	if (cfg->slot_us == 0)
+		s->period_ns = toward(s->period_ns, since / periods, 3);
+	/* One that was slept over says less of when it came. */
+	s->burst_ns = toward(expected, start, exact ? 1 : 3);
+	s->next_ns = s->burst_ns + s->period_ns;
+}
+
+void
+power_slot_packets(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t now_ns,
+		   bool woken)
+{
+	uint64_t late = s->late_ns ? s->late_ns : LATE_FIRST_NS;
+
+	if (now_ns - s->last_ns >= GAP_NS)
+		burst(cfg, s, woken ? now_ns - RTE_MIN(late, now_ns) : now_ns, !woken);
+	s->last_ns = now_ns;
+}
+
+void
+power_slot_slept(struct power_slot *s, uint64_t late_ns)
+{
+	late_ns = RTE_MIN(late_ns, LATE_MOST_NS);
+	if (s->late_ns == 0)
+		s->late_ns = late_ns + 1;
+	/* Being late delays packets, being early costs a few polls: up at once, down slowly. */
+	s->late_ns = toward(s->late_ns, late_ns, late_ns > s->late_ns ? 1 : 6);
+}
+
+uint64_t
+power_slot_guard(const struct power_slot *s)
+{
+	return (s->late_ns ? s->late_ns : LATE_FIRST_NS) + 2 * s->jitter_ns;
+}
+
+enum power_slot_advice
+power_slot_idle(struct power_slot *s, uint64_t now_ns, uint64_t *until_ns)
+{
+	const uint64_t guard = power_slot_guard(s), grace = GRACE_NS + 4 * s->jitter_ns;
+
+	if (s->hits < LOCKED)
+		return POWER_SLOT_UNKNOWN;
+	if (now_ns > s->next_ns + grace) {
+		uint64_t passed = (now_ns - grace - s->next_ns) / s->period_ns + 1;
+
+		s->next_ns += passed * s->period_ns;
+		s->misses += (uint32_t)RTE_MIN(passed, (uint64_t)FORGIVEN);
+		if (s->misses >= FORGIVEN) {
+			s->hits = 0;
+			return POWER_SLOT_UNKNOWN;
+		}
+	}
+	if (now_ns - s->last_ns < SETTLE_NS || now_ns + guard + NAP_NS > s->next_ns)
+		return POWER_SLOT_POLL;
+	*until_ns = s->next_ns - guard;
+	return POWER_SLOT_SLEEP;
+}

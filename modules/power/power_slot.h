@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef AIRPATH_MODULES_POWER_SLOT_H
+#define AIRPATH_MODULES_POWER_SLOT_H
+
+/**
+ * When the next packets come: what governor `slot-aware` knows beyond Algorithm 1.
+ *
+ * Traffic of a radio network comes in bursts, one a slot. The period is configured, or learned
+ * from the starts of bursts; when several in a row came as expected, the lcore sleeps as soon as a
+ * burst is over and is awake again just before the next. How much earlier is learned too: how late
+ * sleeps of this machine end (deep C-states take 100 us and more), and how punctual bursts are.
+ * What does not come as expected ends the sleep, as any packet does; what does not come at all is
+ * soon expected no more.
+ *
+ * Pure: time is a parameter. Owner: the lcore.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/config.h"
+
+/** Zero is its start. */
+struct power_slot {
+	uint64_t last_ns;   /**< last packets */
+	uint64_t burst_ns;  /**< when their burst began */
+	uint64_t next_ns;   /**< when the next one is expected */
+	uint64_t period_ns; /**< 0: not known yet */
+	uint64_t jitter_ns; /**< mean distance of bursts from when they were expected */
+	uint64_t late_ns;   /**< how late sleeps end, rather too much than too little */
+	uint32_t hits;      /**< bursts in a row that came as expected */
+	uint32_t strays;    /**< ... that came at another time */
+	uint32_t misses;    /**< ... that did not come at all */
+};
+
+/** What to do after a pass that found nothing. */
+enum power_slot_advice {
+	POWER_SLOT_UNKNOWN, /**< nothing is expected: Algorithm 1 decides */
+	POWER_SLOT_POLL,    /**< packets may come any moment */
+	POWER_SLOT_SLEEP,   /**< until the time given */
+};
+
+/**
+ * A pass found packets.
+ * @param woken they ended a sleep: they have been there a while
+ */
+void power_slot_packets(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t now_ns,
+			bool woken);
+
+/** A sleep that nothing ended was over `late_ns` after its time. */
+void power_slot_slept(struct power_slot *s, uint64_t late_ns);
+
+/** A pass found nothing. @param until_ns set with POWER_SLOT_SLEEP */
+enum power_slot_advice power_slot_idle(struct power_slot *s, uint64_t now_ns, uint64_t *until_ns);
+
+/** @return how much before an event the lcore must be told to wake, ns. */
+uint64_t power_slot_guard(const struct power_slot *s);
+
+#endif

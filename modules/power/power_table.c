@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <cyaml/cyaml.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/clock.h"
+#include "modules/power/power_table.h"
+
+#define NEED CYAML_FLAG_POINTER
+#define MUST CYAML_FLAG_DEFAULT
+
+static const cyaml_schema_field_t pstate_fields[] = {
+	CYAML_FIELD_UINT("mhz", MUST, struct power_pstate, mhz),
+	CYAML_FIELD_FLOAT("watts", MUST, struct power_pstate, watts), CYAML_FIELD_END};
+static const cyaml_schema_value_t pstate_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct power_pstate, pstate_fields)};
+static const cyaml_schema_field_t cstate_fields[] = {
+	CYAML_FIELD_STRING_PTR("name", NEED, struct power_cstate, name, 1, 16),
+	CYAML_FIELD_FLOAT("watts", MUST, struct power_cstate, watts),
+	CYAML_FIELD_UINT("exit_us", MUST, struct power_cstate, exit_us),
+	CYAML_FIELD_UINT("residency_us", MUST, struct power_cstate, residency_us), CYAML_FIELD_END};
+static const cyaml_schema_value_t cstate_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct power_cstate, cstate_fields)};
+static const cyaml_schema_field_t table_fields[] = {
+	CYAML_FIELD_STRING_PTR("name", NEED, struct power_table, name, 1, 64),
+	CYAML_FIELD_STRING_PTR("source", NEED, struct power_table, source, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_FLOAT("base_watts", MUST, struct power_table, base_watts),
+	CYAML_FIELD_FLOAT("pause_share", MUST, struct power_table, pause_share),
+	CYAML_FIELD_SEQUENCE("pstates", NEED, struct power_table, pstates, &pstate_value, 1,
+			     POWER_STATES_MAX),
+	CYAML_FIELD_SEQUENCE("cstates", NEED, struct power_table, cstates, &cstate_value, 1,
+			     POWER_STATES_MAX),
+	CYAML_FIELD_END};
+static const cyaml_schema_value_t table_schema = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct power_table, table_fields)};
+
+/** libcyaml's first complaint. */
+static void
+log_first(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
+{
+	char *reason = ctx;
+
+	if (level < CYAML_LOG_ERROR || reason[0] != '\0')
+		return;
+	vsnprintf(reason, 200, fmt, args);
+	reason[strcspn(reason, "\n")] = '\0';
+}
+
+static cyaml_config_t
+setup(char *reason)
+{
+	return (cyaml_config_t){.log_fn = log_first,
+				.log_ctx = reason,
+				.mem_fn = cyaml_mem,
+				.log_level = CYAML_LOG_ERROR};
+}
+
+static int
+check(const char *path, const struct power_table *t, struct ap_error *err)
+{
+	if (!(t->base_watts >= 0) || !(t->pause_share >= 0 && t->pause_share <= 1))
+		return ap_error_set(err, "%s: base_watts must be at least 0 and pause_share 0..1",
+				    path);
+	for (unsigned i = 0; i < t->pstates_count; i++) {
+		const struct power_pstate *p = &t->pstates[i];
+
+		if (p->mhz == 0 || !(p->watts >= 0) || (i > 0 && p->mhz >= p[-1].mhz))
+			return ap_error_set(err,
+					    "%s: pstates[%u]: %u MHz, %g W: the fastest comes "
+					    "first, watts are at least 0",
+					    path, i, p->mhz, p->watts);
+	}
+	for (unsigned i = 0; i < t->cstates_count; i++) {
+		const struct power_cstate *c = &t->cstates[i];
+
+		if (!(c->watts >= 0) || (i == 0 && c->residency_us != 0) ||
+		    (i > 0 && c->residency_us <= c[-1].residency_us))
+			return ap_error_set(err,
+					    "%s: cstates[%u] (%s): the shallowest comes first and "
+					    "has residency_us 0, then it rises",
+					    path, i, c->name);
+	}
+	return 0;
+}
+
+/** Tables stand in deploy/power/, and deployments beside that folder. */
+static void
+find(char *full, size_t size, const char *path, const char *beside)
+{
+	char copy[512];
+
+	snprintf(full, size, "%s", path);
+	if (path[0] == '/' || beside == NULL || access(path, R_OK) == 0)
+		return;
+	snprintf(copy, sizeof(copy), "%s", beside);
+	snprintf(full, size, "%s/%s", dirname(copy), path);
+}
+
+struct power_table *
+power_table_load(const char *path, const char *beside, struct ap_error *err)
+{
+	char reason[200] = "", full[1024];
+	cyaml_config_t config = setup(reason);
+	struct power_table *t = NULL;
+	cyaml_err_t rc;
+
+	find(full, sizeof(full), path, beside);
+	rc = cyaml_load_file(full, &config, &table_schema, (cyaml_data_t **)&t, NULL);
+	if (rc != CYAML_OK || t == NULL) {
+		ap_error_set(err, "%s: %s: %s", full,
+			     rc == CYAML_ERR_FILE_OPEN ? "power table cannot be opened"
+						       : "power table",
+			     rc == CYAML_OK ? "the file is empty"
+			     : reason[0]    ? reason
+					    : cyaml_strerror(rc));
+		return NULL;
+	}
+	if (check(full, t, err) < 0) {
+		power_table_free(t);
+		return NULL;
+	}
+	return t;
+}
+
+void
+power_table_free(struct power_table *t)
+{
+	char reason[200] = "";
+	cyaml_config_t config = setup(reason);
+
+	if (t != NULL)
+		cyaml_free(&config, &table_schema, t, 0);
+}
+
+unsigned
+power_table_cstate(const struct power_table *t, uint64_t ns)
+{
+	unsigned i = t->cstates_count - 1;
+
+	while (i > 0 && ns < t->cstates[i].residency_us * AP_NS_PER_US)
+		i--;
+	return i;
+}
