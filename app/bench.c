@@ -32,6 +32,8 @@ static const struct bench benches[] = {
 	 bench_gnb, true},
 	{"upf", "S2: a forwarding unit of one worker, with its sessions: throughput and delay",
 	 bench_upf, true},
+	{"power", "S3: CPU time, watts, frequency and delay by load, for each governor",
+	 bench_power, true},
 	{"port-limits", "S1: packet rate of a software loopback, zero-copy and single-copy",
 	 bench_port_limits, false},
 };

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app/app.h"
+#include "app/show_power.h"
 #include "app/show_upf.h"
 #include "app/telemetry_client.h"
 #include "core/plan.h"
@@ -29,6 +30,7 @@ usage(FILE *f)
 		   "      --out FILE      write there instead of standard output\n"
 		   "  stats               counters of the deployment that runs\n"
 		   "      --json          as JSON\n"
+		   "  power [--json]      CPU time, wake-ups, frequency and watts of every lcore\n"
 		   "  upf                 sessions, events and hand-offs of a upf that runs\n"
 		   "  sessions            ids of its sessions\n"
 		   "  session ID          one of them: rules and counters\n"
@@ -237,6 +239,8 @@ app_show(int argc, char **argv)
 		return show_graph(&o, optind < argc ? argv[optind] : NULL);
 	if (strcmp(what, "stats") == 0)
 		return show_stats(&o);
+	if (strcmp(what, "power") == 0)
+		return show_power(o.name, o.json);
 	if (strcmp(what, "upf") == 0)
 		return show_upf(o.name, "/airpath/upf/info", NULL);
 	if (strcmp(what, "gnb") == 0)

@@ -11,9 +11,10 @@ int bench_ue_loopback(int argc, char **argv); /* starts EAL itself */
 int bench_cut(int argc, char **argv);         /* starts EAL itself */
 int bench_mac_build(int argc, char **argv);
 int bench_rlc_am(int argc, char **argv);
-int bench_pdcp(int argc, char **argv); /* where the multi-buffer library exists */
-int bench_gnb(int argc, char **argv); /* starts EAL itself */
-int bench_upf(int argc, char **argv);  /* starts EAL itself */
+int bench_pdcp(int argc, char **argv);  /* where the multi-buffer library exists */
+int bench_gnb(int argc, char **argv);   /* starts EAL itself */
+int bench_upf(int argc, char **argv);   /* starts EAL itself */
+int bench_power(int argc, char **argv); /* starts EAL itself */
 int bench_port_limits(int argc, char **argv);
 
 #endif

@@ -123,9 +123,34 @@ def port_limits(folder: Path) -> None:
     save(figure, folder, "port-limits")
 
 
+def power(folder: Path) -> None:
+    """Figures 3 and 4 of S3, and what saving costs."""
+    found = rows(folder, "power")
+    if not found:
+        return
+    figure, four = plt.subplots(1, 4, figsize=(16, 4))
+    wanted = {
+        "power_watts": f"W, {found[0]['power_source']}",
+        "freq_mhz": "MHz, mean while awake",
+        "cpu_time_percent": "CPU time, %",
+        "delay_us_p99": "delay p99, µs",
+    }
+    for axes, (key, label) in zip(four, wanted.items(), strict=True):
+        for (governor,), some in grouped(found, "governor").items():
+            line(axes, some, "load_percent", key, governor)
+        axes.set(xlabel="load, %", ylabel=label)
+        if key == "delay_us_p99":
+            axes.set_yscale("log")
+        else:
+            axes.set_ylim(bottom=0)
+        axes.legend(fontsize=8)
+    figure.suptitle(f"upf, downlink, {found[0]['bytes']} B, slots of {found[0]['slot_us']} µs")
+    save(figure, folder, "power")
+
+
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "bench/out")
-    for draw in (ue_loopback, mac_build, port_limits):
+    for draw in (ue_loopback, mac_build, port_limits, power):
         draw(folder)
 
 

@@ -230,6 +230,22 @@ N4 = {
 }
 
 
+POWER = {
+    "slot_us": "slot µs",
+    "load_percent": "load %",
+    "governor": "governor",
+    "cpu_time_percent": "CPU time %",
+    "wakeups_per_s": "wake-ups/s",
+    "power_watts": "W",
+    "power_source": "source",
+    "freq_mhz": "MHz",
+    "delay_us_p50": "p50 µs",
+    "delay_us_p99": "p99 µs",
+    "mpps": "Mpps",
+    "lost": "lost",
+}
+
+
 # A function, or the columns to take as they are.
 WRITERS = {
     "ue-loopback": UE_LOOPBACK,
@@ -242,6 +258,7 @@ WRITERS = {
     "upf": UPF,
     "gnb": GNB,
     "n4": N4,
+    "power": POWER,
 }
 
 

@@ -58,6 +58,8 @@ deployment_load(struct upf_bed *b, struct ap_error *err)
 	b->conf->stats = b->cfg.nodes ? AP_CFG_ON : AP_CFG_OFF;
 	b->conf->memory.mb = RTE_MAX(
 		b->conf->memory.mb, MEMORY_MB + (uint32_t)(b->cfg.sessions / 1e6 * SESSION_OCTETS));
+	if (b->cfg.adjust && b->cfg.adjust(b->conf, err) < 0)
+		return -EINVAL;
 	b->plan = ap_plan_make(b->conf, err);
 	return b->plan ? ap_eal_start(b->plan, err) : -EINVAL;
 }
@@ -81,6 +83,8 @@ generator_start(struct upf_bed *b, struct ap_error *err)
 	g->window = RTE_MIN(b->cfg.window, rte_ring_get_capacity(n3->rx_rings[0]));
 	g->pool = ap_run_pool(b->run, "bench", POOL_MBUFS, POOL_ROOM, err);
 	g->cpu = GENERATOR_CPU;
+	g->port[UPF_WIRE_UP] = ap_run_port(b->run, n3->conf->peer);
+	g->port[UPF_WIRE_DOWN] = ap_run_port(b->run, n6->conf->peer);
 	g->flow[UPF_WIRE_UP].to = n3->rx_rings[0];
 	g->flow[UPF_WIRE_DOWN].to = n6->rx_rings[0];
 	for (unsigned q = 0; q < n3->queues; q++) {

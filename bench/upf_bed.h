@@ -25,7 +25,10 @@ struct upf_bed_cfg {
 	uint32_t checkpoint_ms;
 	uint32_t window;
 	uint64_t seed;
-	bool nodes;  /**< count cycles of nodes: slower */
+	bool nodes; /**< count cycles of nodes: slower */
+	/** Changes the deployment before it is planned. May be NULL. @return 0 or -errno with `err`
+	 * filled. */
+	int (*adjust)(struct ap_config *conf, struct ap_error *err);
 	bool remote; /**< upf_bed_alone(): packets come out of the generator's CPU's cache */
 };
 

@@ -50,8 +50,9 @@ look_ahead(struct upf_gen *g, struct upf_gen_flow *f, uint16_t n)
 }
 
 static void
-rate_obey(struct upf_gen_flow *f, uint64_t now_ns)
+rate_obey(const struct upf_gen *g, struct upf_gen_flow *f, uint64_t now_ns)
 {
+	uint64_t slot_ns = atomic_load_explicit(&g->slot_ns, memory_order_relaxed);
 	uint64_t word = atomic_load_explicit(&f->rate, memory_order_relaxed);
 	struct gen_rate rate = {GEN_RATE_PPS, (double)word / 1000};
 
@@ -60,7 +61,7 @@ rate_obey(struct upf_gen_flow *f, uint64_t now_ns)
 	f->rate_seen = word;
 	if (word == 0 || word == FULL_SPEED)
 		rate.kind = word ? GEN_RATE_MAX : GEN_RATE_STOP;
-	gen_pace_set(&f->pace, rate, now_ns, CATCH_UP_NS);
+	gen_pace_set(&f->pace, rate, now_ns, (uint32_t)RTE_MAX(slot_ns, CATCH_UP_NS));
 }
 
 /** @return how many packets may leave now. */
@@ -69,16 +70,20 @@ due(struct upf_gen *g, enum upf_wire_direction d, uint64_t now_ns)
 {
 	struct upf_gen_flow *f = &g->flow[d];
 	uint64_t inside = upf_gen_under_way(g, d);
+	uint64_t slot_ns = atomic_load_explicit(&g->slot_ns, memory_order_relaxed);
 	uint16_t most = (uint16_t)RTE_MIN(inside < g->window ? g->window - inside : 0U, BURST),
 		 n = 0;
 
 	if (f->pace.stopped)
 		return 0;
-	gen_pace_refill(&f->pace, now_ns);
+	gen_pace_refill(&f->pace, slot_ns ? now_ns - now_ns % slot_ns : now_ns);
 	if (f->pace.unlimited)
 		return most == BURST ? BURST : 0; /* bursts that are whole cost less */
 	for (; n < most && gen_pace_due(&f->pace); n++)
 		gen_pace_spend(&f->pace, 0);
+	if (inside + n >= g->window && atomic_load_explicit(&g->refuse, memory_order_relaxed))
+		for (; gen_pace_due(&f->pace); count(&f->c.refused, 1))
+			gen_pace_spend(&f->pace, 0);
 	return n;
 }
 
@@ -115,6 +120,8 @@ emit(struct upf_gen *g, enum upf_wire_direction d, uint16_t n, uint64_t now_ns)
 	look_ahead(g, f, BURST);
 	/* The window is smaller than the ring. */
 	sent = (uint16_t)rte_ring_sp_enqueue_burst(f->to, (void **)pkts, n, NULL);
+	if (g->port[d] != NULL)
+		ap_port_kick(g->port[d], 0);
 	rte_pktmbuf_free_bulk(pkts + sent, n - sent);
 	count(&f->c.sent, n);
 	count(&f->c.sent_octets, (uint64_t)n * w->cfg.bytes);
@@ -197,7 +204,7 @@ obey(struct upf_gen *g, uint64_t now_ns)
 	uint32_t asked = atomic_load_explicit(&g->frame_asked, memory_order_acquire);
 
 	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
-		rate_obey(&g->flow[d], now_ns);
+		rate_obey(g, &g->flow[d], now_ns);
 	if (asked != atomic_load_explicit(&g->frame_done, memory_order_relaxed)) {
 		upf_frame_take(&g->frame);
 		atomic_store_explicit(&g->frame_done, asked, memory_order_release);

@@ -24,6 +24,7 @@
 
 #include "bench/upf_wire.h"
 #include "core/hist.h"
+#include "core/port.h"
 #include "modules/gen/gen.h"
 #include "modules/gen/gen_pace.h"
 #include "modules/gen/gen_seq.h"
@@ -36,6 +37,7 @@ struct upf_gen_counters {
 	_Atomic uint64_t good, good_octets; /**< each counted once */
 	_Atomic uint64_t corrupted, duplicated, reordered;
 	_Atomic uint64_t given_up; /**< never came out */
+	_Atomic uint64_t refused;  /**< not sent: as many as fit were in the unit; see `refuse` */
 };
 
 /** The fixed loop of bench/harness.h on a CPU, and what its thread has had of it. */
@@ -73,6 +75,10 @@ struct upf_gen_flow {
 struct upf_gen {
 	const struct upf_wire *wire; /**< changes while nothing is under way */
 	struct upf_wire_session *sessions;
+	const struct ap_port *port[UPF_WIRE_DIRECTIONS]; /**< our end of `to`: wakes a unit that
+							    sleeps */
+	_Atomic uint64_t slot_ns; /**< what is due in a slot leaves at its beginning; 0: evenly */
+	_Atomic bool refuse;      /**< a packet that finds the window full is lost, as at a NIC */
 	uint32_t nb_sessions;
 	uint32_t active; /**< of the sessions, the first ones get packets */
 	uint32_t window; /**< packets of a direction inside the unit at once */

@@ -46,6 +46,18 @@ upf() {
 	}
 }
 
+# Power with packets that do not come in slots; NAME tells its rows apart.
+power() {
+	file=$out/power.$1.json
+	shift
+	echo
+	echo "== airpath bench power $*"
+	build/airpath bench power --json "$file" "$@" || {
+		echo "bench power $* FAILED"
+		status=1
+	}
+}
+
 # The management unit, with a forwarding unit that it starts.
 n4() {
 	echo
@@ -68,6 +80,7 @@ if [ "$mode" = brief ]; then
 	bench upf --sessions 2000 --bytes 64 --seconds 0.5
 	upf software --sessions 2000 --bytes 64 --seconds 0.5 --steering software
 	n4 --sessions 2000 --serial 200
+	bench power --sessions 500 --loads 0,10,100 --seconds 0.3
 else
 	bench cut
 	bench port-limits
@@ -88,6 +101,8 @@ else
 	upf 600k --sessions 600000 --active 600000 --seconds 3
 	upf software --sessions 6000 --active 6000 --seconds 3 --steering software
 	n4 --sessions 100000
+	bench power
+	power even --slot-us 0
 fi
 .venv/bin/python bench/plot.py $out || status=1
 [ "$mode" = brief ] || .venv/bin/python bench/report.py $out docs/benchmarks.md || status=1

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * `airpath bench power`: figures 3 and 4 of S3, power and mean frequency by load, and what saving
+ * costs in delay.
+ *
+ * The device is a forwarding unit of one worker on a CPU of its own; downlink packets come in
+ * slots, as a radio network wants them, or evenly. Every load is offered under each governor in
+ * turn, so that what disturbs the machine disturbs all of them. 100 % is what the device or the
+ * generator manages when the device polls busily.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/bench.h"
+#include "bench/power_trial.h"
+#include "bench/result.h"
+
+#define DEPLOYMENT "deploy/power-bench.yaml"
+#define FULL 0.97 /**< of the capacity found, so that 100 % can be carried */
+
+static const struct {
+	const char *name;
+	enum ap_cfg_governor governor;
+} governors[] = {{"busy", AP_GOVERNOR_BUSY},
+		 {"adaptive", AP_GOVERNOR_ADAPTIVE},
+		 {"slot-aware", AP_GOVERNOR_SLOT_AWARE}};
+
+struct options {
+	struct bench_common common;
+	struct upf_bed_cfg bed;
+	unsigned sessions, slot_us, bytes;
+	struct bench_uints loads;
+	double rate_mpps;
+};
+
+static int
+adjust(struct ap_config *conf, struct ap_error *err)
+{
+	for (unsigned i = 0; i < conf->lcores_count; i++)
+		if (conf->lcores[i].governor != AP_GOVERNOR_SLOT_AWARE ||
+		    ap_config_power(conf, &conf->lcores[i])->table == NULL)
+			return ap_error_set(err,
+					    "%s: lcore %s: the bench wants governor slot-aware and "
+					    "a power table on every lcore; it changes the governor "
+					    "itself",
+					    conf->path, conf->lcores[i].name);
+	return 0;
+}
+
+static void
+row_write(struct bench_result *res, const struct options *o, const struct upf_bed *b,
+	  const char *governor, unsigned load, const struct power_trial *t,
+	  const struct power_trial_result *r)
+{
+	bool measured = !isnan(r->package_watts);
+	char idle[96];
+
+	bench_row(res);
+	bench_str(res, "governor", governor);
+	bench_int(res, "load_percent", load);
+	bench_num(res, "cpu_time_percent", r->cpu_percent, 1);
+	bench_num(res, "wakeups_per_s", r->wakeups_per_s, 0);
+	bench_num(res, "power_watts", measured ? r->package_watts : r->watts, 2);
+	bench_str(res, "power_source", measured ? "measured" : "modelled");
+	bench_num(res, "freq_mhz", r->mhz, 0);
+	bench_num(res, "delay_us_p50", r->delay_us_p50, 1);
+	bench_num(res, "delay_us_p99", r->delay_us_p99, 1);
+	bench_num(res, "mpps", r->mpps, 3);
+	bench_int(res, "lost", (int64_t)r->lost);
+	bench_json_only(res, true);
+	bench_num(res, "modelled_watts", r->watts, 3);
+	bench_num(res, "offered_mpps", t->pps / 1e6, 3);
+	bench_int(res, "sent", (int64_t)r->sent);
+	bench_int(res, "corrupted", (int64_t)r->corrupted);
+	bench_num(res, "busy_percent", r->busy_percent, 1);
+	bench_int(res, "slot_us", o->slot_us);
+	bench_int(res, "bytes", o->bytes);
+	bench_int(res, "sessions", o->sessions);
+	bench_str(res, "idle",
+		  strcmp(governor, "busy") == 0 ? "none" : power_trial_idle(b, idle, sizeof(idle)));
+	bench_str(res, "pstates", "model");
+	bench_str(res, "device", "upf, downlink");
+	bench_bool(res, "no_nic", true);
+	bench_str(res, "deployment", o->bed.deployment);
+}
+
+/** @return 0, 1 when packets were changed, or -errno */
+static int
+rows_run(const struct options *o, struct upf_bed *b, struct bench_result *res)
+{
+	double capacity = o->rate_mpps > 0 ? o->rate_mpps * 1e6
+					   : FULL * power_trial_capacity(b, o->common.seconds);
+	bool valid = true;
+
+	if (capacity < 0)
+		return (int)capacity;
+	fprintf(stderr, "100 %% are %.3f Mpps\n", capacity / 1e6);
+	for (unsigned k = 0; k < o->loads.n; k++)
+		for (unsigned g = 0; g < sizeof(governors) / sizeof(governors[0]); g++) {
+			struct power_trial t = {.pps = capacity * o->loads.v[k] / 100,
+						.slot_ns = o->slot_us * 1000ULL,
+						.governor = governors[g].governor,
+						.seconds = o->common.seconds};
+			struct power_trial_result r;
+			int rc = power_trial_run(b, &t, &r);
+
+			if (rc < 0)
+				return rc;
+			row_write(res, o, b, governors[g].name, o->loads.v[k], &t, &r);
+			valid &= r.corrupted == 0;
+		}
+	return valid ? 0 : 1;
+}
+
+static int
+run(const struct options *o, struct bench_result *res)
+{
+	struct upf_bed *b = upf_bed_open(&o->bed);
+	char text[160];
+	int rc;
+
+	if (b == NULL)
+		return -EIO;
+	if (upf_bed_shared(b)) {
+		fprintf(stderr, "bench power: the device and the generator want a CPU each\n");
+		upf_bed_close(b, NULL);
+		return -EINVAL;
+	}
+	upf_bed_size(b, (uint16_t)o->bytes);
+	bench_emulation(res, "ports: rings in process");
+	snprintf(text, sizeof(text), "P-states: model, pauses slow the worker down (%s)",
+		 power_trial_table(b));
+	bench_emulation(res, text);
+	rc = rows_run(o, b, res);
+	if (!upf_bed_close(b, NULL))
+		rc = rc < 0 ? rc : -EIO;
+	return rc;
+}
+
+int
+bench_power(int argc, char **argv)
+{
+	struct options o = {
+		.common = {.seconds = 1},
+		.sessions = 6000,
+		.slot_us = 500,
+		.bytes = 128,
+		.loads = {{0, 1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 100}, 14},
+	};
+	const struct bench_opt own[] = {
+		{"deployment", BENCH_OPT_STR, &o.bed.deployment,
+		 "the device; its lcores have governor slot-aware and a power table"},
+		{"loads", BENCH_OPT_UINTS, &o.loads, "percent of what it carries, 0..100"},
+		{"slot-us", BENCH_OPT_UINT, &o.slot_us,
+		 "packets come at the beginning of slots of so many us, 0: evenly [500]"},
+		{"rate-mpps", BENCH_OPT_NUM, &o.rate_mpps, "100 % instead of what is found"},
+		{"bytes", BENCH_OPT_UINT, &o.bytes, "IP packet size [128]"},
+		{"sessions", BENCH_OPT_UINT, &o.sessions, "UEs [6000]"},
+		{0},
+	};
+	struct bench_result *res;
+	int rc = bench_options(
+		argc, argv,
+		"S3, figures 3 and 4: CPU time, watts, frequency, wake-ups and delay "
+		"by load for governors busy, adaptive and slot-aware, --seconds each.",
+		&o.common, own);
+
+	if (rc != 0)
+		return rc < 0 ? 2 : 0;
+	for (unsigned i = 0; i < o.loads.n; i++)
+		if (o.loads.v[i] > 100) {
+			fprintf(stderr, "bench power: --loads: %u must be 0..100\n", o.loads.v[i]);
+			return 2;
+		}
+	if (o.slot_us != 0 && (o.slot_us < 50 || o.slot_us > 10000)) {
+		fprintf(stderr, "bench power: --slot-us %u must be 0 or 50..10000\n", o.slot_us);
+		return 2;
+	}
+	o.bed.deployment = bench_deployment(o.bed.deployment, DEPLOYMENT);
+	o.bed.sessions = o.bed.active = o.sessions;
+	o.bed.window = UINT32_MAX; /* as many as the port's queue holds */
+	o.bed.checkpoint_ms = 60000;
+	o.bed.seed = 1;
+	o.bed.adjust = adjust;
+	res = bench_result_open("power", o.common.json);
+	if (res == NULL)
+		return 1;
+	rc = run(&o, res);
+	if (bench_result_close(res) < 0)
+		rc = -EIO;
+	return rc != 0;
+}
