@@ -16,13 +16,13 @@ value(const char *lcore, const char *key, char out[32])
 }
 
 static void
-print_lcore(const char *name, const char *lcore)
+print_lcore(const char *lcore)
 {
-	char idle[96] = "-", governor[32], pstates[32], cpu[32], wakeups[32], mhz[32], watts[32],
-	     source[32];
+	char name[32], idle[96] = "-", governor[32], pstates[32], cpu[32], wakeups[32], mhz[32],
+		       watts[32], source[32];
 
 	tel_string(lcore, "idle", idle, sizeof(idle));
-	printf("%-15s %-11s %-10s %8s %10s %8s %8s %-9s %s\n", name,
+	printf("%-15s %-11s %-10s %8s %10s %8s %8s %-9s %s\n", value(lcore, "lcore", name),
 	       value(lcore, "governor", governor), value(lcore, "pstates", pstates),
 	       value(lcore, "cpu_time_percent", cpu), value(lcore, "wakeups_per_s", wakeups),
 	       value(lcore, "freq_mhz", mhz), value(lcore, "power_watts", watts),
@@ -33,16 +33,16 @@ print_lcore(const char *name, const char *lcore)
 static void
 print_lcores(const char *at)
 {
-	char name[32], lcore[1024], package[32];
+	char key[32], lcore[1024], package[32];
 	const char *end;
 
 	printf("%-15s %-11s %-10s %8s %10s %8s %8s %-9s %s\n", "lcore", "governor", "P-states",
 	       "CPU %", "wake-ups/s", "MHz", "W", "source", "idle by");
 	package[0] = '\0';
-	while (tel_next_string(&at, name, sizeof(name)) && (at = strchr(at, '{')) != NULL &&
+	while (tel_next_string(&at, key, sizeof(key)) && (at = strchr(at, '{')) != NULL &&
 	       (end = strchr(at, '}')) != NULL) {
 		snprintf(lcore, sizeof(lcore), "%.*s", (int)(end - at + 1), at);
-		print_lcore(name, lcore);
+		print_lcore(lcore);
 		tel_string(lcore, "package_watts_measured", package, sizeof(package));
 		at = end + 1;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** What governors came to: for people, programs, telemetry. */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_string_fns.h>
 #include <rte_telemetry.h>
 
 #include "core/clock.h"
@@ -235,6 +237,7 @@ tell_lcore(const struct ap_worker *w, uint64_t since_ns)
 	power_sample_take(w, &b);
 	power_figures(w, NULL, &a, &b, &x);
 	rte_tel_data_start_dict(d);
+	rte_tel_data_add_dict_string(d, "lcore", w->name);
 	rte_tel_data_add_dict_string(d, "governor", w->governor->name);
 	rte_tel_data_add_dict_string(d, "idle", power_idle_name(w, idle, sizeof(idle)));
 	tell_number(d, "cpu_time_percent", x.cpu_percent);
@@ -262,9 +265,15 @@ tell(struct ap_run *run, const char *params, struct rte_tel_data *d)
 		const struct ap_worker *w = &run->workers[i];
 		struct rte_tel_data *one = tell_lcore(w, run->started_ns);
 
+		char key[16];
+
 		if (one == NULL)
 			return -ENOMEM;
-		rte_tel_data_add_dict_container(d, w->name, one, 0);
+		strlcpy(key, w->name, sizeof(key));
+		for (char *c = key; *c; c++)
+			if (!isalnum((unsigned char)*c))
+				*c = '_'; /* other characters may not stand in a key */
+		rte_tel_data_add_dict_container(d, key, one, 0);
 	}
 	return 0;
 }

@@ -30,6 +30,7 @@ def make_hosts(
     preset: str = "af_packet",
     bearers: list[dict] | None = None,
     more: dict | None = None,
+    governor: str = "auto",
     **phy,
 ) -> Hosts:
     """Host A — UE a — PHY cross-connect — UE b — host B. `more`: keys of both UEs; `phy`:
@@ -64,7 +65,7 @@ def make_hosts(
                 **phy,
             }
         ],
-        lcores=d.lcores("l2", "phy"),
+        lcores=[{**each, "governor": governor} for each in d.lcores("l2", "phy")],
         place=[
             {"node": "a.*", "lcore": "l2"},
             {"node": "b.*", "lcore": "l2"},
