@@ -130,8 +130,9 @@ take(struct ap_node *n, const struct receiver *r, struct rte_mbuf *m, uint64_t n
 		drop(n, d, DROP_UL_STOPPED, m);
 		return -1;
 	}
-	word = be64_get(p) >> (64 - 8 * f->ul_bytes);
-	if (unlikely(m->data_len <= 8 || (word & form->mask) != form->value)) {
+	/* 0 is no SDU of any format. */
+	word = likely(m->data_len > 8) ? be64_get(p) >> (64 - 8 * f->ul_bytes) : 0;
+	if (unlikely((word & form->mask) != form->value)) {
 		if (!judge(n, d, f, m))
 			return -1;
 		p = rte_pktmbuf_mtod(m, uint8_t *);
