@@ -79,7 +79,7 @@ release(uint32_t bearer, uint32_t tx_next, uint32_t rlc_tx_next)
 
 /** By hand, from TS 29.281 §5, TS 38.415 §5.5, TS 38.322 §6.2.2.4, TS 38.323 §6.2.2.3. */
 static void
-test_golden(void **state)
+golden(void **state)
 {
 	static const uint8_t in[] = {
 		0x02, 0, 0, 0, 0, 0x01, 0x02, 0, 0, 0, 0, 0x77, 0x08, 0x00, /* Ethernet */
@@ -210,7 +210,7 @@ check(const struct p4_result *r, const struct rte_mbuf *m, const struct p4_frame
 
 /** Over a million random packets in bursts, good and bad: octet by octet what they should be. */
 static void
-test_random(void **state)
+any_packets(void **state)
 {
 	static struct p4_frame frames[BURST];
 	unsigned long out[P4_OUT_VF + P4_TEST_VFS] = {0}, packets = 0;
@@ -255,8 +255,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_golden, begin, end),
-		cmocka_unit_test_setup_teardown(test_random, begin, end),
+		cmocka_unit_test_setup_teardown(golden, begin, end),
+		cmocka_unit_test_setup_teardown(any_packets, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

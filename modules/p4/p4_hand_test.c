@@ -238,7 +238,7 @@ at_rest(void)
  * bearer's COUNTs are those from 0 on, each once.
  */
 static void
-test_no_gap_no_repeat(void **state)
+no_gap_no_repeat(void **state)
 {
 	uint64_t walk = 0, packets = 0, takes = 0, gives = 0;
 
@@ -292,7 +292,7 @@ teardown(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_gap_no_repeat)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(no_gap_no_repeat)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -250,7 +250,7 @@ sent_by(const char *node, unsigned edge)
 
 /** The share changes under traffic: each bearer's COUNTs are those from 0 on, each once. */
 static void
-test_share_changes(void **state)
+share_changes(void **state)
 {
 	uint64_t to_host;
 
@@ -282,7 +282,7 @@ test_share_changes(void **state)
 
 /** All bearers at the host: the virtual functions have as many. */
 static void
-test_even_spread(void **state)
+even_spread(void **state)
 {
 	uint64_t before[2], vf[2];
 
@@ -326,8 +326,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_share_changes),
-		cmocka_unit_test(test_even_spread),
+		cmocka_unit_test(share_changes),
+		cmocka_unit_test(even_spread),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

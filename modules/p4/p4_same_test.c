@@ -205,7 +205,7 @@ assert_left(const struct rte_mbuf *m, const struct rig_frame *f)
 }
 
 static void
-test_same(void **state)
+same_octets(void **state)
 {
 	unsigned long same = 0, to_host = 0;
 	static struct gnb_drb before[SESSIONS * 4];
@@ -275,7 +275,7 @@ teardown(void **state)
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_same)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(same_octets)};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
