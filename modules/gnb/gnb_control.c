@@ -12,6 +12,7 @@
 #include <rte_ring.h>
 
 #include "core/clock.h"
+#include "core/node.h"
 #include "modules/gnb/gnb_control_impl.h"
 #include "modules/upf/upf_net.h"
 
@@ -105,8 +106,11 @@ gnb_control_send(struct gnb_control *c, struct gnb_request *r, struct gnb_msg *m
 	c->under_way[w]++;
 	c->all_under_way++;
 	/* With `stop` the ring, which holds twice as much, may be full: nobody takes it then. */
-	if (rte_ring_sp_enqueue(c->cfg.workers[w].messages, m) == 0)
+	if (rte_ring_sp_enqueue(c->cfg.workers[w].messages, m) == 0) {
+		if (c->cfg.workers[w].node)
+			ap_node_wake(c->cfg.workers[w].node);
 		return;
+	}
 	c->under_way[w]--;
 	c->all_under_way--;
 	gnb_change_done(c, m);

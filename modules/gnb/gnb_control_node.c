@@ -34,11 +34,28 @@ process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb
 	return 0;
 }
 
+static uint32_t
+waiting(const struct ap_node *n, uint16_t queue, uint64_t now_ns)
+{
+	(void)queue;
+	(void)now_ns;
+	return rte_ring_count(((const struct gnb_ctx_worker *)n->arg)->messages);
+}
+
+static int
+init(struct ap_node *n)
+{
+	((struct gnb_ctx_worker *)n->arg)->node = n;
+	return 0;
+}
+
 static const struct ap_node_type gnb_control = {
 	.name = "gnb_control",
 	.help = "takes a worker's messages from the control thread",
 	.source = true,
 	.process = process,
+	.waiting = waiting,
+	.init = init,
 	.edges = edges,
 	.nb_edges = RTE_DIM(edges),
 	.rare_edges = 1,

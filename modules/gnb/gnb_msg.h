@@ -13,6 +13,7 @@
 #include "modules/gnb/gnb_ctx.h"
 #include "modules/gnb/gnb_report.h"
 
+struct ap_node;
 struct rte_ring;
 
 enum gnb_msg_kind {
@@ -51,6 +52,8 @@ struct gnb_ctx_worker {
 	/** Worker, after a SET, before a DELETE of a session that is there; or NULL. */
 	void (*changed)(void *arg, const struct gnb_msg *m);
 	void *changed_arg;
+
+	struct ap_node *node; /**< gnb_control: may sleep; NULL: nobody is to be woken */
 
 	/* worker: rw, control: ro */
 	uint64_t applied __rte_cache_aligned; /**< messages */
