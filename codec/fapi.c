@@ -180,7 +180,7 @@ int
 fapi_ul_tti_encode(uint8_t *p, size_t room, struct fapi_slot at, const struct fapi_grant *g,
 		   unsigned nb)
 {
-	if (nb > FAPI_PDUS_MAX)
+	if (nb > FAPI_TTI_PDUS_MAX)
 		return -CODEC_UNSUPPORTED;
 	if (room < FAPI_UL_TTI_LEN(nb))
 		return -CODEC_SHORT;
@@ -199,7 +199,7 @@ int
 fapi_dl_tti_encode(uint8_t *p, size_t room, struct fapi_slot at, const struct fapi_grant *g,
 		   unsigned nb)
 {
-	if (nb > FAPI_PDUS_MAX)
+	if (nb > FAPI_TTI_PDUS_MAX)
 		return -CODEC_UNSUPPORTED;
 	if (room < FAPI_DL_TTI_LEN(nb))
 		return -CODEC_SHORT;

@@ -28,11 +28,13 @@ enum fapi_message {
 	FAPI_TX_DATA_REQUEST = 0x84,
 	FAPI_RX_DATA_INDICATION = 0x85,
 	FAPI_SR_REQUEST = 0x300, /**< of our own, first of nFAPI's vendor extensions */
+	FAPI_SR_INDICATION,      /**< of our own */
 };
 
 #define FAPI_SFN_MAX 1023
 #define FAPI_SLOT_MAX 159
-#define FAPI_PDUS_MAX 16 /**< PDUs in a message that decoders here take */
+#define FAPI_PDUS_MAX 16     /**< TBs in a data message that decoders here take */
+#define FAPI_TTI_PDUS_MAX 64 /**< PDUs in a UL_TTI.request or DL_TTI.request: 6.4 kB at most */
 
 /** SFN and slot, the first fields of every body here. */
 struct fapi_slot {
@@ -64,11 +66,12 @@ fapi_slot_decode(const uint8_t *p, size_t len, struct fapi_slot *s)
 	return FAPI_SLOT_INDICATION_LEN;
 }
 
-/* --- SR.request ------------------------------------------------------------------------------- */
+/* --- SR.request, SR.indication ---------------------------------------------------------------- */
 
 /**
  * A UE's MAC has its PHY signal a scheduling request (TS 38.321 §5.4.4). SCF 222 is spoken in the
- * network, where SRs arrive, and has no message for it.
+ * network, where SRs arrive, and has no message for it. SR.indication is the same to a gNB, in
+ * place of the PUCCH PDU of a UCI.indication.
  */
 #define FAPI_SR_REQUEST_LEN 6
 
@@ -145,7 +148,7 @@ struct fapi_grant {
 /**
  * Writes a whole message with `nb` grants.
  * @return bytes written, -CODEC_SHORT when `room` is too little, -CODEC_UNSUPPORTED for
- *         more than FAPI_PDUS_MAX grants.
+ *         more than FAPI_TTI_PDUS_MAX grants.
  */
 int fapi_ul_tti_encode(uint8_t *p, size_t room, struct fapi_slot at, const struct fapi_grant *g,
 		       unsigned nb);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #define AP_CFG_CARRIERS_MAX 8
+#define AP_CFG_UES_MAX 1024
 #define AP_CFG_RNTI 0x4601 /**< C-RNTI unless the deployment says another */
 
 enum ap_cfg_switch {
@@ -223,6 +224,7 @@ struct ap_cfg_sr {
 };
 
 struct ap_cfg_ue {
+	const char *kind; /**< `ue`, or of the role whose part it is; not in YAML */
 	char *name;
 	char *user_port;
 	char *phy_port;
@@ -238,8 +240,11 @@ struct ap_cfg_ue {
 	uint32_t periodic_bsr_ms; /**< periodicBSR-Timer, 0: infinity */
 	uint32_t retx_bsr_ms;     /**< retxBSR-Timer, default 320 */
 	struct ap_cfg_phr phr;
-	uint16_t rnti; /**< C-RNTI, default 0x4601 */
-	bool any_rnti; /**< takes grants and TBs of every RNTI */
+	uint16_t rnti;  /**< C-RNTI of the first UE, default 0x4601; the others follow */
+	uint32_t count; /**< UEs with the same bearers, default 1 */
+	char *address;  /**< IPv4 of the first UE; the others follow; needed with several */
+	char *address6; /**< its IPv6: the first 64 bits count, those of the others follow */
+	bool any_rnti;  /**< takes grants and TBs of every RNTI */
 	struct ap_cfg_security security;
 	struct ap_cfg_harq harq;
 	struct ap_cfg_sr sr;

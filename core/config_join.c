@@ -25,6 +25,9 @@ join(const struct ap_config *cfg, struct ap_cfg_phy *phy, const struct ap_cfg_ue
 	if (phy->tb_bytes_count > ue->carriers)
 		BAD("%s: phy %s: tb_bytes: %u carriers, but ue %s at its port has %u", cfg->path,
 		    phy->name, phy->tb_bytes_count, ue->name, ue->carriers);
+	if (ue->count > 1)
+		BAD("%s: phy %s: ue %s at its port has %u UEs, this phy grants one", cfg->path,
+		    phy->name, ue->name, ue->count);
 	if (phy->numerology != ue->numerology)
 		BAD("%s: phy %s: numerology %u, but ue %s at its port has %u", cfg->path, phy->name,
 		    phy->numerology, ue->name, ue->numerology);

@@ -12,8 +12,8 @@ bearer_am_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct
 {
 	struct ap_cfg_bearer_rlc *r = &b->rlc;
 
-#define AT "%s: ue %s: bearer %u: "
-#define WHERE cfg->path, ue->name, b->id
+#define AT "%s: %s %s: bearer %u: "
+#define WHERE cfg->path, ue->kind, ue->name, b->id
 	if (r->mode != AP_RLC_AM) {
 		if (r->t_poll_retransmit_ms || r->t_status_prohibit_ms || r->poll_pdu ||
 		    r->poll_byte || r->max_retx_threshold)
@@ -52,7 +52,7 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 	DEFAULT(b->pdcp.sn_bits, 18);
 	b->pdcp.reorder_at_once |= config_says_zero(cfg, &b->pdcp.t_reordering_ms);
 	DEFAULT(b->pdcp.t_reordering_ms, b->rlc.mode == AP_RLC_AM ? 200 : 40);
-	DEFAULT(b->pdcp.reorder_slots, 131072);
+	DEFAULT(b->pdcp.reorder_slots, ue->count > 1 ? 8192 : 131072);
 	DEFAULT(b->pdcp.count_notify, UINT32_MAX - (1U << 24) + 1);
 	if (bearer_am_finish(cfg, ue, b, err) < 0)
 		return -EINVAL;
@@ -62,7 +62,8 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 	 * drop so many in a row, nor may AM send them past one that is lost (TS 38.323 §5.2.1,
 	 * note). */
 	bounded = b->pdcp.discard_ms || b->rlc.mode == AP_RLC_AM;
-	DEFAULT(b->rlc.queue_sdus, bounded && b->pdcp.sn_bits == 12 ? 1024 : 8192);
+	DEFAULT(b->rlc.queue_sdus,
+		(bounded && b->pdcp.sn_bits == 12) || ue->count > 1 ? 1024 : 8192);
 	DEFAULT(b->mac.priority, 8);
 	DEFAULT(b->mac.bsd_ms, 50);
 	if (b->id < 1 || b->id > 32)
@@ -126,10 +127,10 @@ key_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, const char *
 	uint8_t key[AP_CFG_KEY_LEN];
 
 	if (hex == NULL && needed)
-		BAD("%s: ue %s: security.%s is missing", cfg->path, ue->name, name);
+		BAD("%s: %s %s: security.%s is missing", cfg->path, ue->kind, ue->name, name);
 	if (hex != NULL && ap_config_key(hex, key) < 0)
-		BAD("%s: ue %s: security.%s must be 32 hexadecimal digits, in quotes", cfg->path,
-		    ue->name, name);
+		BAD("%s: %s %s: security.%s must be 32 hexadecimal digits, in quotes", cfg->path,
+		    ue->kind, ue->name, name);
 	return 0;
 }
 
@@ -143,12 +144,12 @@ engine_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error
 #else
 	DEFAULT(s->engine, AP_ENGINE_CRYPTODEV);
 	if (s->engine == AP_ENGINE_MULTI_BUFFER)
-		BAD("%s: ue %s: security.engine: this build has no multi_buffer", cfg->path,
-		    ue->name);
+		BAD("%s: %s %s: security.engine: this build has no multi_buffer", cfg->path,
+		    ue->kind, ue->name);
 #endif
 	if (s->cryptodev != NULL && s->engine != AP_ENGINE_CRYPTODEV)
-		BAD("%s: ue %s: security.cryptodev needs security.engine: cryptodev", cfg->path,
-		    ue->name);
+		BAD("%s: %s %s: security.cryptodev needs security.engine: cryptodev", cfg->path,
+		    ue->kind, ue->name);
 	return 0;
 }
 
@@ -160,7 +161,7 @@ security_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_err
 	if (engine_finish(cfg, ue, err) < 0)
 		return -EINVAL;
 	if (s->nea > 3 || s->nia > 3)
-		BAD("%s: ue %s: security.nea and nia must be 0..3", cfg->path, ue->name);
+		BAD("%s: %s %s: security.nea and nia must be 0..3", cfg->path, ue->kind, ue->name);
 	if (key_finish(cfg, ue, "key_enc", s->key_enc, s->nea != 0, err) < 0)
 		return -EINVAL;
 	return key_finish(cfg, ue, "key_int", s->key_int, s->nia != 0, err);
@@ -191,10 +192,51 @@ sr_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *er
 		return 0;
 	DEFAULT(sr->trans_max, 64);
 	if (sr->prohibit_ms > 1000)
-		BAD("%s: ue %s: sr.prohibit_ms %u must be 0..1000", cfg->path, ue->name,
+		BAD("%s: %s %s: sr.prohibit_ms %u must be 0..1000", cfg->path, ue->kind, ue->name,
 		    sr->prohibit_ms);
 	if (sr->trans_max > 64)
-		BAD("%s: ue %s: sr.trans_max %u must be 1..64", cfg->path, ue->name, sr->trans_max);
+		BAD("%s: %s %s: sr.trans_max %u must be 1..64", cfg->path, ue->kind, ue->name,
+		    sr->trans_max);
+	return 0;
+}
+
+static int
+address_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, const char *key,
+	       const char *text, int octets, struct ap_error *err)
+{
+	uint8_t address[16], bits;
+
+	if (text == NULL)
+		return 0;
+	if (ap_config_prefix(text, address, &bits) != octets || bits != 8 * octets)
+		BAD("%s: %s %s: %s '%s' is not an IPv%u address", cfg->path, ue->kind, ue->name,
+		    key, text, octets == 4 ? 4 : 6);
+	return 0;
+}
+
+/** Several UEs in one role. */
+static int
+count_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *err)
+{
+	DEFAULT(ue->count, 1);
+	if (ue->count > AP_CFG_UES_MAX)
+		BAD("%s: %s %s: %u UEs: at most %u", cfg->path, ue->kind, ue->name, ue->count,
+		    AP_CFG_UES_MAX);
+	if (ue->rnti + ue->count - 1 > 0xFFEF)
+		BAD("%s: %s %s: rnti %u and the %u that follow: C-RNTIs end at 65519", cfg->path,
+		    ue->kind, ue->name, ue->rnti, ue->count - 1);
+	if (address_finish(cfg, ue, "address", ue->address, 4, err) < 0 ||
+	    address_finish(cfg, ue, "address6", ue->address6, 16, err) < 0)
+		return -EINVAL;
+	if (ue->count == 1)
+		return 0;
+	if (ue->address == NULL && ue->address6 == NULL)
+		BAD("%s: %s %s: several UEs need 'address' or 'address6', those of the first",
+		    cfg->path, ue->kind, ue->name);
+	if (ue->any_rnti)
+		BAD("%s: %s %s: any_rnti is for one UE", cfg->path, ue->kind, ue->name);
+	if (ue->harq.processes || ue->harq.max_tx)
+		BAD("%s: %s %s: harq is for one UE", cfg->path, ue->kind, ue->name);
 	return 0;
 }
 
@@ -203,6 +245,7 @@ config_ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_er
 {
 	unsigned defaults = 0;
 
+	DEFAULT(ue->kind, "ue");
 	DEFAULT(ue->carriers, 1);
 	if (cfg->phy_count && cfg->phy[0].numerology <= 4)
 		DEFAULT(ue->numerology, cfg->phy[0].numerology);
@@ -212,21 +255,23 @@ config_ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_er
 	DEFAULT(ue->retx_bsr_ms, 320);
 	DEFAULT(ue->phr.report, AP_CFG_OFF);
 	if (ue->phr.ph > 63 || ue->phr.pcmax > 63)
-		BAD("%s: ue %s: phr.ph and phr.pcmax must be 0..63", cfg->path, ue->name);
+		BAD("%s: %s %s: phr.ph and phr.pcmax must be 0..63", cfg->path, ue->kind, ue->name);
 	if (ue->carriers > AP_CFG_CARRIERS_MAX)
-		BAD("%s: ue %s: carriers %u: at most %u", cfg->path, ue->name, ue->carriers,
-		    AP_CFG_CARRIERS_MAX);
+		BAD("%s: %s %s: carriers %u: at most %u", cfg->path, ue->kind, ue->name,
+		    ue->carriers, AP_CFG_CARRIERS_MAX);
 	if (ue->numerology > 4)
-		BAD("%s: ue %s: numerology %u must be 0..4", cfg->path, ue->name, ue->numerology);
+		BAD("%s: %s %s: numerology %u must be 0..4", cfg->path, ue->kind, ue->name,
+		    ue->numerology);
 	if (ue->frame_bytes < 256 || ue->frame_bytes > 65000)
-		BAD("%s: ue %s: frame_bytes %u must be 256..65000", cfg->path, ue->name,
+		BAD("%s: %s %s: frame_bytes %u must be 256..65000", cfg->path, ue->kind, ue->name,
 		    ue->frame_bytes);
-	if (security_finish(cfg, ue, err) < 0 || sr_finish(cfg, ue, err) < 0)
+	if (count_finish(cfg, ue, err) < 0 || security_finish(cfg, ue, err) < 0 ||
+	    sr_finish(cfg, ue, err) < 0)
 		return -EINVAL;
 	for (unsigned i = 0; i < ue->qos_count; i++)
 		if (ue->qos[i].dscp > 63 || ue->qos[i].qfi > 63)
-			BAD("%s: ue %s: qos[%u]: dscp and qfi must be 0..63", cfg->path, ue->name,
-			    i);
+			BAD("%s: %s %s: qos[%u]: dscp and qfi must be 0..63", cfg->path, ue->kind,
+			    ue->name, i);
 	for (unsigned i = 0; i < ue->bearers_count; i++) {
 		struct ap_cfg_bearer *b = &ue->bearers[i];
 
@@ -243,7 +288,7 @@ config_ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_er
 		}
 	}
 	if (defaults > 1)
-		BAD("%s: ue %s: %u default bearers, there can be one", cfg->path, ue->name,
-		    defaults);
-	return config_harq_finish(cfg, "ue", ue->name, &ue->harq, err);
+		BAD("%s: %s %s: %u default bearers, there can be one", cfg->path, ue->kind,
+		    ue->name, defaults);
+	return config_harq_finish(cfg, ue->kind, ue->name, &ue->harq, err);
 }

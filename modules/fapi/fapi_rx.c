@@ -10,7 +10,8 @@
 int
 fapi_rx_init(struct fapi_rx *f, const struct fapi_rx_cfg *cfg)
 {
-	if (cfg->carriers < 1 || cfg->carriers > L2_CARRIERS_MAX || cfg->numerology > 4)
+	if (cfg->carriers < 1 || cfg->carriers > L2_CARRIERS_MAX || cfg->numerology > 4 ||
+	    cfg->nb_ues > L2_UES_MAX)
 		return -EINVAL;
 	*f = (struct fapi_rx){
 		.ethertype = __builtin_bswap16(cfg->ethertype ? cfg->ethertype : NFAPI_ETHERTYPE),
@@ -19,7 +20,9 @@ fapi_rx_init(struct fapi_rx *f, const struct fapi_rx_cfg *cfg)
 		.carriers = cfg->carriers,
 		.checksum = cfg->checksum,
 		.reassembly_ns = cfg->reassembly_ns ? cfg->reassembly_ns : FAPI_REASSEMBLY_NS,
+		.nb_ues = cfg->nb_ues ? cfg->nb_ues : 1,
 		.slots = cfg->slots,
+		.ul = cfg->ul,
 		.copier = cfg->copier,
 	};
 	for (uint8_t i = 0; i < cfg->carriers; i++)
@@ -120,31 +123,70 @@ frame_check(const struct fapi_rx *f, struct rte_mbuf *m, struct nfapi_p7 *h,
 static void
 grants_reset(struct fapi_rx *f)
 {
-	for (unsigned i = 0; f->granted && i < SLOT_CARRIERS_MAX; i++)
-		f->grants_lost += f->grant.tb_bytes[i] > 0;
-	f->grant = (struct slot_grant){0};
-	f->granted = false;
+	for (uint32_t u = 0; u < f->nb_granted; u++)
+		for (unsigned c = 0; c < SLOT_CARRIERS_MAX; c++)
+			f->grants_lost += f->grants[u].tb_bytes[c] > 0;
+	f->nb_granted = 0;
 }
 
-/** Moves the grants of our RNTI to the front. @return how many. */
-static unsigned
-own_grants(struct fapi_rx *f, struct fapi_grant *g, unsigned nb)
+/** @return the UE's record of the slot, a new one if it has none yet, NULL when there is no room.
+ */
+static struct slot_grant *
+record_of(struct fapi_rx *f, uint32_t ue, struct fapi_slot at)
 {
-	unsigned own = 0;
+	struct slot_grant *g = &f->grants[f->place[ue]];
 
-	for (unsigned i = 0; i < nb; i++)
-		if (f->rnti == 0 || g[i].rnti == f->rnti)
-			g[own++] = g[i];
-	f->grants_other += nb - own;
-	return own;
+	if (f->place[ue] < f->nb_granted && g->ue == ue)
+		return g;
+	if (f->nb_granted == SLOT_UES_MAX)
+		return NULL;
+	f->place[ue] = (uint16_t)f->nb_granted;
+	g = &f->grants[f->nb_granted++];
+	*g = (struct slot_grant){.sfn = at.sfn, .slot = at.slot, .ue = (uint16_t)ue};
+	return g;
 }
 
-/** UL_TTI.request or DL_TTI.request: one TB a carrier and slot. @return 0 or -(enum codec_err). */
+/** One TB a UE, carrier and slot. */
+static void
+grant_take(struct fapi_rx *f, uint32_t ue, uint16_t carrier, struct fapi_slot at,
+	   const struct fapi_grant *g)
+{
+	struct slot_grant *record = record_of(f, ue, at);
+
+	f->grants_in++;
+	if (record == NULL || record->tb_bytes[carrier] != 0) {
+		f->grants_lost++;
+		return;
+	}
+	record->rnti = g->rnti;
+	record->tb_bytes[carrier] = g->tb_bytes;
+	record->tb[carrier] = (struct slot_tb){
+		.handle = (uint16_t)g->handle,
+		.harq_process = g->harq_process,
+		.new_data = g->new_data,
+		.rv_index = g->rv_index,
+		.subcarrier_spacing = g->subcarrier_spacing,
+		.nr_of_symbols = g->nr_of_symbols,
+	};
+}
+
+/** Whose grant it is. @return L2_NO_UE for one of nobody here. */
+static inline uint32_t
+ue_of(const struct fapi_rx *f, uint16_t rnti)
+{
+	const uint16_t ue = (uint16_t)(rnti - f->rnti);
+
+	if (f->rnti == 0)
+		return 0;
+	return ue < f->nb_ues ? ue : L2_NO_UE;
+}
+
+/** UL_TTI.request or DL_TTI.request. @return 0 or -(enum codec_err). */
 static int
 tti_request(struct fapi_rx *f, const struct nfapi_p7 *h, const uint8_t *p, size_t len)
 {
-	struct fapi_grant g[FAPI_PDUS_MAX];
-	unsigned nb = FAPI_PDUS_MAX;
+	struct fapi_grant g[FAPI_TTI_PDUS_MAX];
+	unsigned nb = FAPI_TTI_PDUS_MAX;
 	struct fapi_slot at;
 	int ret = h->message_id == FAPI_UL_TTI_REQUEST ? fapi_ul_tti_decode(p, len, &at, g, &nb)
 						       : fapi_dl_tti_decode(p, len, &at, g, &nb);
@@ -153,29 +195,36 @@ tti_request(struct fapi_rx *f, const struct nfapi_p7 *h, const uint8_t *p, size_
 		return ret;
 	if (at.slot >= f->slots_per_frame)
 		return -CODEC_RESERVED;
-	nb = own_grants(f, g, nb);
-	if (nb == 0)
-		return 0;
-	if (f->granted && (f->grant.sfn != at.sfn || f->grant.slot != at.slot))
-		grants_reset(f);
-	f->grants_in += nb;
-	if (f->grant.tb_bytes[h->phy_id] == 0) {
-		f->grant.tb_bytes[h->phy_id] = g[0].tb_bytes;
-		f->grant.tb[h->phy_id] = (struct slot_tb){
-			.handle = (uint16_t)g[0].handle,
-			.harq_process = g[0].harq_process,
-			.new_data = g[0].new_data,
-			.rv_index = g[0].rv_index,
-			.subcarrier_spacing = g[0].subcarrier_spacing,
-			.nr_of_symbols = g[0].nr_of_symbols,
-		};
-		f->grant.rnti = g[0].rnti;
-		nb--;
+	for (unsigned i = 0; i < nb; i++) {
+		const uint32_t ue = ue_of(f, g[i].rnti);
+
+		if (ue == L2_NO_UE) {
+			f->grants_other++;
+			continue;
+		}
+		if (f->nb_granted && (f->grants[0].sfn != at.sfn || f->grants[0].slot != at.slot))
+			grants_reset(f);
+		grant_take(f, ue, h->phy_id, at, &g[i]);
 	}
-	f->grants_lost += nb;
-	f->grant.sfn = at.sfn;
-	f->grant.slot = at.slot;
-	f->granted = true;
+	return 0;
+}
+
+/** A UE's scheduling request, to a gNB. @return 0 or -(enum codec_err). */
+static int
+sr_indication(struct fapi_rx *f, const uint8_t *p, size_t len)
+{
+	struct fapi_sr sr;
+	uint32_t ue;
+	int ret = fapi_sr_decode(p, len, &sr);
+
+	if (ret < 0)
+		return ret;
+	ue = ue_of(f, sr.rnti);
+	f->srs_in++;
+	if (ue == L2_NO_UE)
+		f->srs_other++;
+	else
+		mac_ul_request(&f->ul[ue]);
 	return 0;
 }
 
@@ -207,14 +256,14 @@ slot_indication(struct fapi_rx *f, const uint8_t *p, size_t len, uint64_t now_ns
 	f->indicated = true;
 	f->last = at;
 	f->slots_in++;
-	if (f->granted && (f->grant.sfn != at.sfn || f->grant.slot != at.slot))
+	if (f->nb_granted && (f->grants[0].sfn != at.sfn || f->grants[0].slot != at.slot))
 		grants_reset(f);
-	f->grant.sfn = at.sfn;
-	f->grant.slot = at.slot;
-	f->grant.enter_ns = now_ns;
-	slot_box_put(f->slots, &f->grant);
-	f->granted = false;
-	grants_reset(f);
+	if (f->nb_granted == 0)
+		f->grants[f->nb_granted++] = (struct slot_grant){.sfn = at.sfn, .slot = at.slot};
+	for (uint32_t u = 0; u < f->nb_granted; u++)
+		f->grants[u].enter_ns = now_ns;
+	slot_box_put_slot(f->slots, f->grants, f->nb_granted);
+	f->nb_granted = 0;
 	return 0;
 }
 
@@ -238,6 +287,13 @@ control_message(struct fapi_rx *f, const struct nfapi_p7 *h, struct rte_mbuf *m,
 	case FAPI_UL_TTI_REQUEST:
 	case FAPI_DL_TTI_REQUEST:
 		ret = tti_request(f, h, p, len);
+		break;
+	case FAPI_SR_INDICATION:
+		if (f->ul == NULL) {
+			frame_drop(m, FAPI_RX_UNKNOWN_MESSAGE, out);
+			return;
+		}
+		ret = sr_indication(f, p, len);
 		break;
 	case FAPI_ERROR_INDICATION:
 		ret = fapi_error_decode(p, len, &f->error);

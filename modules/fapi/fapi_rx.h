@@ -14,6 +14,7 @@
 
 #include "modules/fapi/fapi_reassembly.h"
 #include "modules/l2/l2.h"
+#include "modules/mac/mac_ul.h"
 
 /** Default time a message may take to arrive whole; under traffic FAPI_OVERTAKEN ends it sooner. */
 #define FAPI_REASSEMBLY_NS 50000000ULL
@@ -23,26 +24,30 @@ struct ap_copier;
 struct fapi_rx_cfg {
 	uint8_t carriers;       /**< 1..L2_CARRIERS_MAX */
 	uint8_t numerology;     /**< 0..4: a frame has 10 << numerology slots */
-	uint16_t rnti;          /**< whose grants are taken; 0: anyone's */
+	uint16_t rnti;          /**< whose grants are taken; 0: anyone's, for UE 0 */
+	uint32_t nb_ues;        /**< UEs with this RNTI and those that follow it; 0: 1 */
 	bool checksum;          /**< verify CRC-32C where a segment carries one */
 	uint16_t ethertype;     /**< 0: NFAPI_ETHERTYPE */
 	uint64_t reassembly_ns; /**< 0: FAPI_REASSEMBLY_NS */
 	struct slot_box *slots;
+	struct mac_ul *ul;         /**< [nb_ues] a gNB's: who asks to be scheduled; NULL: a UE */
 	struct rte_mempool *proto; /**< copies where one frame holds several TBs */
 	struct ap_copier *copier; /**< frames are copied before anything else; NULL: they are not */
 };
 
 struct fapi_rx {
 	/* worker: rw, control: ro */
-	struct slot_grant grant; /**< of the slot whose indication is awaited */
-	bool granted;            /**< `grant` holds something */
-	bool indicated;          /**< `last` is valid */
-	struct fapi_slot last;   /**< last slot indicated */
-	uint64_t slots_in;       /**< SLOT.indications */
-	uint64_t slots_lost;     /**< indications missing between two that came */
-	uint64_t grants_in;      /**< TBs granted */
+	struct slot_grant grants[SLOT_UES_MAX]; /**< of the slot whose indication is awaited */
+	uint32_t nb_granted;                    /**< UEs with one, in `grants` */
+	bool indicated;                         /**< `last` is valid */
+	struct fapi_slot last;                  /**< last slot indicated */
+	uint64_t slots_in;                      /**< SLOT.indications */
+	uint64_t slots_lost;                    /**< indications missing between two that came */
+	uint64_t grants_in;                     /**< TBs granted */
 	uint64_t grants_lost;  /**< grants without an indication, or second to one in their slot */
 	uint64_t grants_other; /**< TBs granted to other RNTIs */
+	uint64_t srs_in;       /**< SR.indications */
+	uint64_t srs_other;    /**< those of other RNTIs */
 	uint64_t errors_in;    /**< ERROR.indications */
 	struct fapi_error error; /**< the last of them */
 	/* constant */
@@ -51,14 +56,17 @@ struct fapi_rx {
 	uint16_t rnti;
 	uint8_t carriers;
 	bool checksum;
+	uint32_t nb_ues;
 	uint64_t reassembly_ns;
 	struct slot_box *slots;
+	struct mac_ul *ul;
 	struct ap_copier *copier;
 
+	uint16_t place[L2_UES_MAX]; /**< of a UE in `grants`, if it is there. worker: rw */
 	struct fapi_reassembly carrier[L2_CARRIERS_MAX];
 };
 
-/** @return 0, or -EINVAL for a carrier count or numerology out of range. */
+/** @return 0, or -EINVAL for a count of carriers or UEs or a numerology out of range. */
 int fapi_rx_init(struct fapi_rx *f, const struct fapi_rx_cfg *cfg);
 
 /** Frees what is kept. */

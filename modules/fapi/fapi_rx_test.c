@@ -629,6 +629,56 @@ grants_of_others_are_left(void **state)
 	assert_int_equal(b.rx.grants_lost, 0);
 }
 
+/** A slot's grants of many UEs and carriers come out by UE, and the box keeps slots apart. */
+static void
+grants_of_many_ues(void **state)
+{
+	const uint16_t slots[] = {3, 4};
+	struct slot_grant g = {0};
+
+	(void)state;
+	b.rx.rnti = 0x4600;
+	b.rx.nb_ues = 40;
+	for (unsigned s = 0; s < 2; s++) {
+		for (uint8_t carrier = 0; carrier < 2; carrier++) {
+			struct fapi_grant many[41];
+			uint8_t p[FAPI_UL_TTI_LEN(RTE_DIM(many))];
+			const struct nfapi_p7 h = {.phy_id = carrier,
+						   .message_id = FAPI_UL_TTI_REQUEST};
+			struct rte_mbuf *m;
+
+			for (uint16_t i = 0; i < RTE_DIM(many); i++)
+				many[i] =
+					(struct fapi_grant){.rnti = (uint16_t)(0x4600 + 40 - i),
+							    .handle = i,
+							    .tb_bytes = 1000U * (carrier + 1) + i};
+			assert_int_equal(fapi_ul_tti_encode(p, sizeof(p),
+							    (struct fapi_slot){1, slots[s]}, many,
+							    RTE_DIM(many)),
+					 sizeof(p));
+			m = frame(&h, p, sizeof(p));
+			deliver(&m, 1, 0);
+		}
+		deliver_slot(1, slots[s], 5);
+	}
+	assert_int_equal(b.rx.grants_other, 4); /* RNTI 0x4628 is nobody's */
+	assert_int_equal(b.rx.grants_in, 160);
+	assert_int_equal(b.rx.grants_lost, 0);
+	assert_int_equal(slot_box_count(&b.slots), 80);
+	for (unsigned s = 0; s < 2; s++)
+		for (unsigned i = 0; i < 40; i++) {
+			assert_true(slot_box_get(&b.slots, &g));
+			assert_int_equal(g.ue, 39 - i);
+			assert_int_equal(g.rnti, 0x4600 + g.ue);
+			assert_int_equal(g.slot, slots[s]);
+			assert_int_equal(g.enter_ns, 5);
+			assert_int_equal(g.more, 39 - i);
+			assert_int_equal(g.tb_bytes[0], 1000 + 40 - g.ue);
+			assert_int_equal(g.tb_bytes[1], 2000 + 40 - g.ue);
+			assert_int_equal(g.tb[1].handle, 40 - g.ue);
+		}
+}
+
 static void
 grants_are_lost_with_a_count(void **state)
 {
@@ -648,7 +698,7 @@ grants_are_lost_with_a_count(void **state)
 	deliver_slot(1, 80, 0); /* numerology 3 has 80 */
 	assert_int_equal(b.drops[FAPI_RX_BAD_BODY], 1);
 	for (unsigned i = 0; i < SLOT_BOX_SIZE + 1; i++)
-		deliver_slot(2, (uint16_t)i, 0);
+		deliver_slot((uint16_t)(2 + i / 80), (uint16_t)(i % 80), 0);
 	assert_int_equal(b.slots.missed, 1);
 	fapi_error_put(p, &(struct fapi_error){{3, 4}, 0x84, 8});
 	m = frame(&err, p, sizeof(p));
@@ -695,6 +745,7 @@ main(void)
 		with_bench(checksums),
 		with_bench(grants_reach_the_slot_box),
 		with_bench(grants_of_others_are_left),
+		with_bench(grants_of_many_ues),
 		with_bench(grants_are_lost_with_a_count),
 		with_bench(configuration_is_checked),
 	};

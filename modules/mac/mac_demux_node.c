@@ -6,7 +6,7 @@
 
 /*
  * mac_demux: whole TBs in, RLC PDUs out (TS 38.321 §5.3.3), written straight into the stream of
- * the next node.
+ * the next node. Where the role has several UEs, a TB is of the one whose RNTI it has.
  */
 
 #define SDUS_PER_TB 2048 /* a 195 kB TB of 128 B packets holds 1500 */
@@ -28,6 +28,22 @@ static const char *const drops[] = {
 };
 _Static_assert(RTE_DIM(drops) == MAC_RX_DROPS, "every reason has a name");
 
+static void
+take_tb(struct l2 *l2, struct rte_mbuf *tb, struct mac_rx_run *run)
+{
+	uint32_t ue = 0;
+
+	if (l2->nb_ues > 1)
+		ue = l2_ue_of_rnti(l2, (uint16_t)ap_ext(tb)->spare);
+	if (unlikely(ue == L2_NO_UE)) {
+		run->tb_drops++;
+		run->drops[MAC_RX_OTHER_RNTI]++;
+		rte_pktmbuf_free(tb);
+		return;
+	}
+	mac_rx_tb(&l2->mac_rx[ue], tb, run);
+}
+
 static uint16_t
 mac_demux_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
 {
@@ -41,7 +57,7 @@ mac_demux_process(struct rte_graph *graph, struct rte_node *node, void **objs, u
 	for (uint16_t i = 0; i < nb; i++) {
 		if (i + 1 < nb)
 			rte_prefetch0(rte_pktmbuf_mtod((struct rte_mbuf *)objs[i + 1], void *));
-		mac_rx_tb(l2->mac_rx, objs[i], &run);
+		take_tb(l2, objs[i], &run);
 	}
 	rte_node_next_stream_put(graph, node, EDGE_SDUS, (uint16_t)run.nb_out);
 
@@ -59,7 +75,8 @@ mac_demux_fini(struct ap_node *n)
 {
 	struct l2 *l2 = n->role;
 
-	mac_rx_fini(l2->mac_rx);
+	for (uint32_t u = 0; u < l2_ues(l2); u++)
+		mac_rx_fini(&l2->mac_rx[u]);
 }
 
 static const struct ap_node_type mac_demux_type = {

@@ -3,9 +3,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
+#include "modules/fapi/fapi_tx.h"
 #include "modules/mac/mac_build.h"
 #include "modules/mac/mac_rx.h"
 #include "modules/mac/mac_tx.h"
@@ -257,6 +259,137 @@ expired_sdus_and_missing_marks_have_names(void **state)
 	free_l2();
 }
 
+#define UES 3
+
+static struct rlc_tx rlcs[UES];
+static struct mac_tx txs[UES];
+static struct mac_rx rxs[UES];
+
+static void
+make_ues(void)
+{
+	for (uint16_t u = 0; u < UES; u++) {
+		const struct rlc_tx_cfg r = {
+			.mode = RLC_TM, .queue_sdus = 64, .lcid = LCID, .pools = &l2.pools};
+		const struct mac_tx_lc_cfg lc = {.rlc = &rlcs[u], .lcid = LCID, .priority = 1};
+		const struct mac_tx_cfg t = {.direction = L2_UPLINK,
+					     .nb_carriers = CARRIERS,
+					     .nb_lcs = 1,
+					     .lcs = &lc,
+					     .sr = {.trans_max = 4, .rnti = (uint16_t)(0x100 + u)},
+					     .hdr = l2.pools.hdr};
+		struct mac_rx_cfg m = {.direction = L2_UPLINK,
+				       .rnti = (uint16_t)(0x100 + u),
+				       .spares = u ? &rxs[0].own : NULL,
+				       .ind = l2.pools.ind};
+
+		for (unsigned i = 0; i <= L2_LCID_MAX; i++)
+			m.bearer_of_lcid[i] = i == LCID ? 7U + u : L2_NO_BEARER;
+		assert_int_equal(rlc_tx_init(&rlcs[u], &r), 0);
+		assert_int_equal(mac_tx_init(&txs[u], &t), 0);
+		assert_int_equal(mac_rx_init(&rxs[u], &m), 0);
+	}
+	memset(&l2.slots, 0, sizeof(l2.slots));
+	l2.mac_tx = txs;
+	l2.mac_rx = rxs;
+	l2.fapi_tx = calloc(1, sizeof(struct fapi_tx));
+	assert_int_equal(fapi_tx_init(l2.fapi_tx, &(struct fapi_tx_cfg){.hdr = l2.pools.hdr}), 0);
+	l2.nb_carriers = CARRIERS;
+	l2.nb_ues = UES;
+	l2.rnti = 0x100;
+}
+
+static void
+feed_ue(uint32_t u, uint32_t word)
+{
+	uint64_t drops[RLC_TX_DROPS] = {0};
+	struct rte_mbuf *m = rte_pktmbuf_alloc(l2.pools.proto);
+
+	*ap_meta(m) = (struct ap_meta){0};
+	memcpy(rte_pktmbuf_append(m, 4), &word, 4);
+	assert_int_equal(rlc_tx_push(&rlcs[u], &m, 1, 0, drops), 1);
+}
+
+/**
+ * Two of three UEs are granted, one of them on both carriers: each one's data comes out in its own
+ * TB, of its RNTI, and at the other end as its bearer. The third one asks to be scheduled. A TB of
+ * nobody has a name.
+ */
+static void
+several_ues_have_their_own(void **state)
+{
+	struct slot_grant g[2] = {{.ue = 2, .rnti = 0x102, .tb_bytes = {60, 60}},
+				  {.ue = 0, .rnti = 0x100, .tb_bytes = {0, 60}}};
+	struct test_node *slot, *build[CARRIERS], *demux;
+	struct rte_mbuf **pkts, *tbs[4];
+	uint32_t seen[UES] = {0};
+	uint16_t nb;
+
+	(void)state;
+	make_ues();
+	slot = test_node_make("mac_slot", &l2);
+	demux = test_node_make("mac_demux", &l2);
+	for (uint32_t c = 0; c < CARRIERS; c++)
+		build[c] = make_builder(MAC_GATHER, c);
+	for (uint32_t u = 0; u < UES; u++)
+		for (uint32_t i = 0; i < 3; i++)
+			feed_ue(u, u << 8 | i);
+	assert_true(slot_box_put_slot(&l2.slots, g, 2));
+	test_node_visit(slot, (struct rte_mbuf *[]){NULL}, 0);
+	nb = test_node_take(slot, MAC_SLOT_EDGE_SR, &pkts);
+	assert_int_equal(nb, 1);
+	assert_int_equal(be16_get(rte_pktmbuf_mtod_offset(pkts[0], uint8_t *, FAPI_HDR_LEN + 4)),
+			 0x101);
+	rte_pktmbuf_free_bulk(pkts, nb);
+	for (uint32_t c = 0; c < CARRIERS; c++) {
+		const uint16_t owner[CARRIERS][2] = {{0x102}, {0x102, 0x100}};
+		uint16_t tb = 0;
+
+		nb = test_node_take(slot, c, &pkts);
+		for (uint16_t i = 0; i < nb; i++)
+			if (ap_meta(pkts[i])->flags == AP_M_TB_START)
+				assert_int_equal(
+					rte_pktmbuf_mtod(pkts[i], struct mac_tb_mark *)->rnti,
+					owner[c][tb++]);
+		assert_int_equal(tb, c + 1);
+		test_node_visit(build[c], pkts, nb);
+		nb = assemble(build[c], tbs);
+		assert_int_equal(nb, tb);
+		for (uint16_t i = 0; i < nb; i++)
+			ap_ext(tbs[i])->spare = owner[c][i]; /* as fapi_rx gives it */
+		test_node_visit(demux, tbs, nb);
+		nb = test_node_take(demux, 0, &pkts);
+		for (uint16_t i = 0; i < nb; i++) {
+			const uint32_t u = ap_meta(pkts[i])->bearer - 7;
+			uint32_t word;
+
+			assert_true(u < UES);
+			memcpy(&word, rte_pktmbuf_mtod(pkts[i], void *), 4);
+			assert_int_equal(word, u << 8 | seen[u]++);
+		}
+		rte_pktmbuf_free_bulk(pkts, nb);
+	}
+	assert_int_equal(seen[0], 3);
+	assert_int_equal(seen[1], 0);
+	assert_int_equal(seen[2], 3);
+	tbs[0] = rte_pktmbuf_alloc(l2.pools.proto);
+	rte_pktmbuf_append(tbs[0], 10);
+	*ap_meta(tbs[0]) = (struct ap_meta){0};
+	ap_ext(tbs[0])->spare = 0x103;
+	test_node_visit(demux, tbs, 1);
+	assert_int_equal(demux->n.drops[MAC_RX_OTHER_RNTI], 1);
+	finish(slot);
+	finish(build[0]);
+	finish(build[1]);
+	finish(demux);
+	for (uint32_t u = 0; u < UES; u++)
+		rlc_tx_fini(&rlcs[u]);
+	free(l2.fapi_tx);
+	l2.fapi_tx = NULL;
+	l2.nb_ues = 0;
+	free_l2();
+}
+
 int
 main(void)
 {
@@ -264,6 +397,7 @@ main(void)
 		cmocka_unit_test(sdus_survive_every_strategy),
 		cmocka_unit_test(late_slots_are_missed),
 		cmocka_unit_test(expired_sdus_and_missing_marks_have_names),
+		cmocka_unit_test(several_ues_have_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

@@ -17,6 +17,8 @@ mac_rx_init(struct mac_rx *rx, const struct mac_rx_cfg *cfg)
 		.rnti = cfg->rnti,
 		.ind = cfg->ind,
 		.ind_priv_size = rte_pktmbuf_priv_size(cfg->ind),
+		.spares = cfg->spares ? cfg->spares : &rx->own,
+		.ul = cfg->ul,
 	};
 	for (unsigned i = 0; i < RTE_DIM(rx->bearer_of_lcid); i++)
 		rx->bearer_of_lcid[i] =
@@ -27,9 +29,9 @@ mac_rx_init(struct mac_rx *rx, const struct mac_rx_cfg *cfg)
 void
 mac_rx_fini(struct mac_rx *rx)
 {
-	if (rx->nb_spare)
-		rte_mempool_put_bulk(rx->ind, (void **)rx->spare, rx->nb_spare);
-	rx->nb_spare = 0;
+	if (rx->own.nb)
+		rte_mempool_put_bulk(rx->ind, (void **)rx->own.m, rx->own.nb);
+	rx->own.nb = 0;
 }
 
 static void
@@ -59,21 +61,23 @@ other_rnti(const struct mac_rx *rx, struct rte_mbuf *tb)
 static struct rte_mbuf *
 take_spare(struct mac_rx *rx)
 {
-	if (unlikely(rx->nb_spare == 0)) {
+	struct mac_rx_spares *s = rx->spares;
+
+	if (unlikely(s->nb == 0)) {
 		uint32_t n = MAC_RX_SPARE;
 
-		if (rte_mempool_get_bulk(rx->ind, (void **)rx->spare, n)) {
+		if (rte_mempool_get_bulk(rx->ind, (void **)s->m, n)) {
 			n = 1;
-			if (rte_mempool_get_bulk(rx->ind, (void **)rx->spare, n))
+			if (rte_mempool_get_bulk(rx->ind, (void **)s->m, n))
 				return NULL;
 		}
 		for (uint32_t i = n; i-- > 0 && i + AHEAD >= n;)
-			rte_prefetch0(rx->spare[i]);
-		rx->nb_spare = n;
+			rte_prefetch0(s->m[i]);
+		s->nb = n;
 	}
-	if (likely(rx->nb_spare > AHEAD))
-		rte_prefetch0(rx->spare[rx->nb_spare - 1 - AHEAD]);
-	return rx->spare[--rx->nb_spare];
+	if (likely(s->nb > AHEAD))
+		rte_prefetch0(s->m[s->nb - 1 - AHEAD]);
+	return s->m[--s->nb];
 }
 
 /*
@@ -239,6 +243,10 @@ mac_rx_tb(struct mac_rx *rx, struct rte_mbuf *tb, struct mac_rx_run *run)
 		return;
 	}
 	rx->tbs++;
+	if (rx->ul) {
+		rx->sfn = ap_ext(tb)->sfn;
+		rx->slot = ap_ext(tb)->slot;
+	}
 	cursor_enter(&c, tb);
 	for (uint32_t i = 1; i <= AHEAD; i++)
 		cursor_prefetch(&c, i * rx->stride);

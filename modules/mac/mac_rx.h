@@ -16,14 +16,23 @@
 
 #include "codec/mac.h"
 #include "modules/l2/l2.h"
+#include "modules/mac/mac_ul.h"
 
 #define MAC_RX_SPARE 64
+
+/** Indirect mbufs taken from the pool ahead. */
+struct mac_rx_spares {
+	uint32_t nb;
+	struct rte_mbuf *m[MAC_RX_SPARE];
+};
 
 struct mac_rx_cfg {
 	enum l2_direction direction;              /**< of the TBs received: l2.rx_direction */
 	uint16_t rnti;                            /**< whose TBs are taken; 0: anyone's */
 	uint32_t bearer_of_lcid[L2_LCID_MAX + 1]; /**< L2_NO_BEARER: none; [0] unused */
 	struct rte_mempool *ind;
+	struct mac_rx_spares *spares; /**< of another entity of the same lcore; NULL: its own */
+	struct mac_ul *ul;            /**< where BSRs are told of; NULL: nowhere */
 };
 
 enum mac_rx_drop {
@@ -62,10 +71,13 @@ struct mac_rx {
 
 	/* worker: rw */
 	uint32_t stride; /**< length of the last subPDU: where the next ones probably are */
-	uint32_t nb_spare;
-	struct rte_mbuf *spare[MAC_RX_SPARE]; /**< indirect mbufs taken from the pool ahead */
+	uint16_t sfn;    /**< of the TB in hand */
+	uint16_t slot;
+	struct mac_rx_spares own;
 
 	/* constant */
+	struct mac_rx_spares *spares;
+	struct mac_ul *ul;
 	enum mac_sch sch;
 	uint16_t rnti;
 	uint16_t ind_priv_size;

@@ -82,6 +82,21 @@ mac_tx_queue_ce(struct mac_tx *tx, uint8_t lcid, const uint8_t *payload, uint32_
 	return 0;
 }
 
+uint64_t
+mac_tx_waiting(const struct mac_tx *tx)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t j = 0; j < tx->nb_lcs; j++) {
+		const struct rlc_tx *rlc = tx->lcs[j].cfg.rlc;
+		const uint64_t volume = rlc_tx_bytes_waiting(rlc);
+
+		if (volume > 0)
+			bytes += volume + mac_subheader_len(UINT32_MAX) * rlc_tx_unsent(rlc);
+	}
+	return bytes;
+}
+
 void
 mac_tx_slot(struct mac_tx *tx, const struct slot_grant *slot, uint64_t now_ns)
 {

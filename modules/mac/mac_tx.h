@@ -139,6 +139,7 @@ struct mac_tx {
 	/* worker: rw */
 	bool active;      /**< grants of `slot` remain */
 	uint32_t carrier; /**< the one in hand, then those above it remain */
+	uint64_t serial;  /**< of the slot served last; of who serves many (mac_serve.c) */
 	struct slot_grant slot;
 	struct mac_tx_tb tb;
 	uint64_t lcp_ns;          /**< when Bj was last incremented */
@@ -178,6 +179,9 @@ void mac_tx_fini(struct mac_tx *tx);
  * @return 0, -EINVAL (reserved LCID, wrong size) or -ENOSPC.
  */
 int mac_tx_queue_ce(struct mac_tx *tx, uint8_t lcid, const uint8_t *payload, uint32_t bytes);
+
+/** Data that waits in all logical channels with what their subheaders may take, B. Its lcore. */
+uint64_t mac_tx_waiting(const struct mac_tx *tx);
 
 /** Begins the grants of a slot; allowed only when mac_tx_busy() is false. */
 void mac_tx_slot(struct mac_tx *tx, const struct slot_grant *slot, uint64_t now_ns);

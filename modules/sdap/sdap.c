@@ -47,6 +47,7 @@ sdap_init(struct sdap *s, const struct sdap_cfg *cfg)
 		return -EINVAL;
 	*s = (struct sdap){
 		.hdr = cfg->hdr,
+		.first_bearer = cfg->first_bearer,
 		.nb_bearers = cfg->nb_bearers,
 		.default_qfi = cfg->default_qfi,
 		.classify = cfg->nb_rules > 0,
@@ -113,6 +114,7 @@ static uint16_t
 tx_flow(struct sdap *s, uint8_t qfi, struct rte_mbuf **pkts, uint16_t nb, uint64_t *drops)
 {
 	const uint32_t bearer = s->bearer_of_qfi[qfi];
+	const uint32_t index = s->first_bearer + bearer;
 	const uint8_t octet = s->tx_octet | qfi;
 	uint16_t kept = 0;
 
@@ -126,7 +128,7 @@ tx_flow(struct sdap *s, uint8_t qfi, struct rte_mbuf **pkts, uint16_t nb, uint64
 		for (uint16_t i = 0; i < nb; i++) {
 			if (i + AHEAD < nb)
 				rte_prefetch0_write(pkts[i + AHEAD]);
-			ap_meta(pkts[i])->bearer = bearer;
+			ap_meta(pkts[i])->bearer = index;
 			ap_meta(pkts[i])->qfi = qfi;
 		}
 		return nb;
@@ -140,7 +142,7 @@ tx_flow(struct sdap *s, uint8_t qfi, struct rte_mbuf **pkts, uint16_t nb, uint64
 		if (i + AHEAD < nb)
 			rte_prefetch0_write(
 				rte_pktmbuf_mtod_offset(pkts[i + AHEAD], void *, -SDAP_HDR_LEN));
-		ap_meta(m)->bearer = bearer;
+		ap_meta(m)->bearer = index;
 		ap_meta(m)->qfi = qfi;
 		p = ap_pkt_prepend(&m, SDAP_HDR_LEN, s->hdr);
 		if (unlikely(p == NULL)) {
@@ -193,7 +195,7 @@ end_marker(const struct sdap *s, uint8_t qfi, uint32_t bearer)
 	if (m == NULL)
 		return NULL;
 	*(uint8_t *)rte_pktmbuf_append(m, SDAP_HDR_LEN) = sdap_end_marker_octet(qfi);
-	*ap_meta(m) = (struct ap_meta){.bearer = bearer, .qfi = qfi};
+	*ap_meta(m) = (struct ap_meta){.bearer = s->first_bearer + bearer, .qfi = qfi};
 	return m;
 }
 
@@ -284,7 +286,7 @@ rx_header(struct sdap *s, struct rte_mbuf *m, uint32_t bearer)
 static uint16_t
 rx_with_header(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *drops, uint64_t *used)
 {
-	const uint32_t bearer = ap_meta(pkts[0])->bearer;
+	const uint32_t bearer = ap_meta(pkts[0])->bearer - s->first_bearer;
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < nb; i++) {
@@ -317,7 +319,7 @@ sdap_rx_process(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *d
 
 	for (uint16_t i = 0, run; i < nb; i += run) {
 		run = ap_run_of_bearer(pkts + i, nb - i);
-		uint32_t bearer = ap_meta(pkts[i])->bearer;
+		uint32_t bearer = ap_meta(pkts[i])->bearer - s->first_bearer;
 		uint16_t got = run;
 
 		if (unlikely(bearer >= s->nb_bearers || !s->present[bearer])) {

@@ -29,6 +29,7 @@
 enum sdap_tx_drop {
 	SDAP_TX_NO_DRB,  /**< the QoS flow has no DRB and there is no default DRB */
 	SDAP_TX_NO_MBUF, /**< no segment for the header */
+	SDAP_TX_NO_UE,   /**< several UEs, and the packet's address is none of theirs */
 	SDAP_TX_DROPS,
 };
 
@@ -49,7 +50,7 @@ struct sdap_rule {
 /** mappedQoS-FlowsToAdd: a QoS flow and its DRB. */
 struct sdap_mapping {
 	uint8_t qfi;     /**< 0..63 */
-	uint32_t bearer; /**< index into the role's bearers */
+	uint32_t bearer; /**< index into the entity's bearers */
 };
 
 /** RRC's SDAP-Config of one DRB. */
@@ -62,7 +63,8 @@ struct sdap_drb {
 struct sdap_cfg {
 	enum l2_direction tx_direction;
 	enum l2_direction rx_direction;
-	uint32_t nb_bearers;
+	uint32_t first_bearer;         /**< index in the role of the entity's first */
+	uint32_t nb_bearers;           /**< indices below count from the first */
 	const struct sdap_drb *drbs;   /**< [nb_bearers] */
 	uint32_t defaultDRB;           /**< bearer index, or L2_NO_BEARER */
 	uint8_t default_qfi;           /**< QoS flow of packets that match no rule */
@@ -82,6 +84,7 @@ struct sdap_mailbox {
 struct sdap {
 	/* control: rw before start, tx and rx: ro */
 	struct rte_mempool *hdr;
+	uint32_t first_bearer;
 	uint32_t nb_bearers;
 	uint8_t default_qfi;
 	bool classify;    /**< there are rules */

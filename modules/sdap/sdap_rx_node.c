@@ -2,6 +2,8 @@
 
 /* sdap_rx: SDAP PDUs become user packets; their QoS flow stays in the meta. */
 
+#include <string.h>
+
 #include "core/node.h"
 #include "modules/l2/l2.h"
 #include "modules/sdap/sdap.h"
@@ -15,6 +17,28 @@ static const char *const drops[] = {
 	[SDAP_RX_MALFORMED] = "malformed",
 };
 
+/** Runs of PDUs of one UE at a time. @return how many packets are left at the front of `pkts`. */
+static uint16_t
+by_ue(struct ap_node *n, struct rte_mbuf **pkts, uint16_t nb)
+{
+	const struct l2 *l2 = n->role;
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0, run; i < nb; i += run) {
+		const uint32_t ue = l2_ue_of_bearer(l2, ap_meta(pkts[i])->bearer);
+		uint16_t got;
+
+		for (run = 1; i + run < nb; run++)
+			if (l2_ue_of_bearer(l2, ap_meta(pkts[i + run])->bearer) != ue)
+				break;
+		got = sdap_rx_process(&l2->sdap[ue], pkts + i, run, n->drops, &n->used);
+		if (kept != i)
+			memmove(pkts + kept, pkts + i, sizeof(*pkts) * got);
+		kept += got;
+	}
+	return kept;
+}
+
 static uint16_t
 process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb_objs)
 {
@@ -22,6 +46,11 @@ process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb
 	const struct l2 *l2 = n->role;
 
 	n->in += nb_objs;
+	if (l2->nb_ues > 1) {
+		ap_next_all(n, graph, node, EDGE_SDU, objs,
+			    by_ue(n, (struct rte_mbuf **)objs, nb_objs));
+		return nb_objs;
+	}
 	ap_next_all(
 		n, graph, node, EDGE_SDU, objs,
 		sdap_rx_process(l2->sdap, (struct rte_mbuf **)objs, nb_objs, n->drops, &n->used));

@@ -14,6 +14,7 @@
 
 struct pdcp_security_key;
 
+/** The stack of role `ue`; a gNB's has the same parts in the other direction. */
 struct ue {
 	struct l2 l2; /**< the role object of the protocol nodes */
 	const struct ap_cfg_ue *cfg;
@@ -21,23 +22,34 @@ struct ue {
 	struct ap_copier_cfg copy_ul_in;
 	struct ap_copier *copy_dl_in; /**< NULL: frames are not copied */
 	struct ap_copier_cfg copy_dl_out;
-	uint32_t keys_asked[L2_DOWNLINK + 1]; /**< control: bearers, 1 << index, tx and rx */
+	uint8_t *keys_asked; /**< [nb_bearers] control: 1 << 0 tx, 1 << 1 rx */
+	struct mac_ul *ul;   /**< [cfg->count] a gNB's uplink; NULL: a UE */
 };
 
 /** Plan step of the role. @return 0 or -EINVAL with `err` filled. */
 int ue_plan(struct ap_plan *p, unsigned i, struct ap_error *err);
+
+/**
+ * Makes all entities of the UEs, and binds the nodes called `cfg->name`.* to them. `cfg`, `ul` and
+ * the l2's directions are set before. Control thread.
+ * @return 0 or -EINVAL with `err` filled; ue_stack_fini() follows either way
+ */
+int ue_stack_init(struct ue *ue, struct ap_run *run, struct ap_error *err);
+void ue_stack_fini(struct ue *ue);
 
 /** Makes the entities of every bearer. @return 0 or -errno with `err` filled. */
 int ue_bearers_init(struct ue *ue, struct ap_error *err);
 void ue_bearers_fini(struct ue *ue);
 
 /**
- * Expands the bearer's keys with the UE's algorithms.
+ * Expands the bearer's keys with the UE's algorithms. Of several UEs each has keys of its own:
+ * the last 32 bits of those given, exclusive-or its index.
+ * @param u index of the UE
  * @param key_enc and key_int as in ap_cfg_security; one that the bearer does not use may be NULL
  * @param err may be NULL
  * @return 0 with NULL where the bearer has no security, or as pdcp_security_key_create()
  */
-int ue_key_make(const struct ue *ue, const struct ap_cfg_bearer *b, const char *key_enc,
+int ue_key_make(const struct ue *ue, uint32_t u, const struct ap_cfg_bearer *b, const char *key_enc,
 		const char *key_int, struct pdcp_security_key **key, struct ap_error *err);
 
 /** Says once of each direction that COUNT came to count_notify. Control thread, now and then. */

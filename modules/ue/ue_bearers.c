@@ -5,6 +5,7 @@
 
 #include <rte_malloc.h>
 
+#include "codec/be.h"
 #include "modules/pdcp/pdcp_rx.h"
 #include "modules/pdcp/pdcp_security.h"
 #include "modules/pdcp/pdcp_tx.h"
@@ -19,8 +20,9 @@ sdap_header(const struct ap_cfg_bearer *b, enum l2_direction direction)
 	return (direction == L2_UPLINK ? b->sdap.ul_header : b->sdap.dl_header) == AP_CFG_ON;
 }
 
+/** @param u index of the UE */
 static int
-sdap_make(struct ue *ue)
+sdap_ue_init(struct ue *ue, uint32_t u)
 {
 	const struct ap_cfg_ue *cfg = ue->cfg;
 	struct sdap_drb drbs[32] = {0};
@@ -29,6 +31,7 @@ sdap_make(struct ue *ue)
 	struct sdap_cfg sc = {
 		.tx_direction = ue->l2.tx_direction,
 		.rx_direction = ue->l2.rx_direction,
+		.first_bearer = u * cfg->bearers_count,
 		.nb_bearers = cfg->bearers_count,
 		.drbs = drbs,
 		.defaultDRB = L2_NO_BEARER,
@@ -51,13 +54,38 @@ sdap_make(struct ue *ue)
 		for (unsigned q = 0; q < b->qfis_count; q++)
 			maps[sc.nb_mappings++] = (struct sdap_mapping){b->qfis[q], i};
 	}
-	ue->l2.sdap = rte_zmalloc("sdap", sizeof(struct sdap), RTE_CACHE_LINE_SIZE);
-	return ue->l2.sdap ? sdap_init(ue->l2.sdap, &sc) : -ENOMEM;
+	return sdap_init(&ue->l2.sdap[u], &sc);
+}
+
+static int
+sdap_make(struct ue *ue)
+{
+	struct l2 *l2 = &ue->l2;
+	int rc = 0;
+
+	l2->sdap = rte_zmalloc("sdap", l2->nb_ues * sizeof(struct sdap), RTE_CACHE_LINE_SIZE);
+	l2->ue_of_bearer = rte_zmalloc("ues", l2->nb_bearers * sizeof(uint16_t), 0);
+	if (l2->sdap == NULL || l2->ue_of_bearer == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < l2->nb_bearers; i++)
+		l2->ue_of_bearer[i] = (uint16_t)(i / ue->cfg->bearers_count);
+	for (uint32_t u = 0; u < l2->nb_ues && rc == 0; u++)
+		rc = sdap_ue_init(ue, u);
+	return rc;
+}
+
+/** Makes the key of one of several UEs its own. */
+static void
+key_of_ue(uint8_t key[AP_CFG_KEY_LEN], uint32_t u)
+{
+	uint8_t *last = key + AP_CFG_KEY_LEN - 4;
+
+	be32_put(last, be32_get(last) ^ u);
 }
 
 /** @param key one direction's; NULL where the bearer has neither ciphering nor integrity. */
 int
-ue_key_make(const struct ue *ue, const struct ap_cfg_bearer *b, const char *key_enc,
+ue_key_make(const struct ue *ue, uint32_t u, const struct ap_cfg_bearer *b, const char *key_enc,
 	    const char *key_int, struct pdcp_security_key **key, struct ap_error *err)
 {
 	static const char *const engines[] = {
@@ -77,6 +105,8 @@ ue_key_make(const struct ue *ue, const struct ap_cfg_bearer *b, const char *key_
 		rc = ap_config_key(key_enc, cfg.key_enc);
 	if (rc == 0 && cfg.nia != PDCP_NIA0)
 		rc = ap_config_key(key_int, cfg.key_int);
+	key_of_ue(cfg.key_enc, u);
+	key_of_ue(cfg.key_int, u);
 	if (rc == 0)
 		rc = pdcp_security_key_create(&cfg, key, err);
 	explicit_bzero(&cfg, sizeof(cfg));
@@ -97,10 +127,17 @@ rlc_mode(const struct ap_cfg_bearer *b)
 	return RLC_NONE;
 }
 
+/** The configuration of the bearer with this index. */
+static const struct ap_cfg_bearer *
+cfg_of(const struct ue *ue, uint32_t i)
+{
+	return &ue->cfg->bearers[i % ue->cfg->bearers_count];
+}
+
 static int
 bearer_tx_make(struct ue *ue, uint32_t i, struct ap_error *err)
 {
-	const struct ap_cfg_bearer *b = &ue->cfg->bearers[i];
+	const struct ap_cfg_bearer *b = cfg_of(ue, i);
 	struct pdcp_security_key *key;
 	struct pdcp_tx_cfg pdcp = {
 		.pdcp_SN_Size = b->pdcp.sn_bits,
@@ -125,8 +162,8 @@ bearer_tx_make(struct ue *ue, uint32_t i, struct ap_error *err)
 		       .pollByte = b->rlc.poll_byte,
 		       .maxRetxThreshold = b->rlc.max_retx_threshold},
 	};
-	int rc =
-		ue_key_make(ue, b, ue->cfg->security.key_enc, ue->cfg->security.key_int, &key, err);
+	int rc = ue_key_make(ue, ue->l2.ue_of_bearer[i], b, ue->cfg->security.key_enc,
+			     ue->cfg->security.key_int, &key, err);
 
 	if (rc < 0)
 		return rc;
@@ -141,7 +178,7 @@ bearer_tx_make(struct ue *ue, uint32_t i, struct ap_error *err)
 static int
 bearer_rx_make(struct ue *ue, uint32_t i, struct ap_error *err)
 {
-	const struct ap_cfg_bearer *b = &ue->cfg->bearers[i];
+	const struct ap_cfg_bearer *b = cfg_of(ue, i);
 	const struct rlc_rx_cfg rlc = {
 		.mode = rlc_mode(b),
 		.sn_FieldLength = (enum rlc_sn_len)b->rlc.sn_bits,
@@ -164,8 +201,8 @@ bearer_rx_make(struct ue *ue, uint32_t i, struct ap_error *err)
 	int rc = rlc_rx_init(&ue->l2.rlc_rx[i], &rlc);
 
 	if (rc == 0)
-		rc = ue_key_make(ue, b, ue->cfg->security.key_enc, ue->cfg->security.key_int, &key,
-				 err);
+		rc = ue_key_make(ue, ue->l2.ue_of_bearer[i], b, ue->cfg->security.key_enc,
+				 ue->cfg->security.key_int, &key, err);
 	if (rc < 0)
 		return rc;
 	pdcp.crypto = key ? pdcp_security_crypto(key) : NULL;
@@ -180,7 +217,7 @@ int
 ue_bearers_init(struct ue *ue, struct ap_error *err)
 {
 	struct l2 *l2 = &ue->l2;
-	uint32_t n = ue->cfg->bearers_count;
+	uint32_t n = ue->cfg->bearers_count * ue->cfg->count;
 	struct ap_error why = {0};
 	int rc = -ENOMEM;
 
@@ -189,18 +226,21 @@ ue_bearers_init(struct ue *ue, struct ap_error *err)
 	l2->pdcp_rx = rte_zmalloc("pdcp_rx", n * sizeof(struct pdcp_rx), RTE_CACHE_LINE_SIZE);
 	l2->rlc_tx = rte_zmalloc("rlc_tx", n * sizeof(struct rlc_tx), RTE_CACHE_LINE_SIZE);
 	l2->rlc_rx = rte_zmalloc("rlc_rx", n * sizeof(struct rlc_rx), RTE_CACHE_LINE_SIZE);
-	if (l2->pdcp_tx && l2->pdcp_rx && l2->rlc_tx && l2->rlc_rx)
+	ue->keys_asked = rte_zmalloc("keys_asked", n, 0);
+	if (l2->pdcp_tx && l2->pdcp_rx && l2->rlc_tx && l2->rlc_rx && ue->keys_asked)
 		rc = sdap_make(ue);
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
 		rc = bearer_tx_make(ue, i, &why);
 		if (rc == 0)
 			rc = bearer_rx_make(ue, i, &why);
 		if (rc < 0)
-			return ap_error_set(err, "ue %s: bearer %u: %s", ue->cfg->name,
-					    ue->cfg->bearers[i].id,
+			return ap_error_set(err, "%s %s: bearer %u: %s", ue->cfg->kind,
+					    ue->cfg->name, cfg_of(ue, i)->id,
 					    why.text[0] ? why.text : strerror(-rc));
 	}
-	return rc == 0 ? 0 : ap_error_set(err, "ue %s: %s", ue->cfg->name, strerror(-rc));
+	return rc == 0 ? 0
+		       : ap_error_set(err, "%s %s: %s", ue->cfg->kind, ue->cfg->name,
+				      strerror(-rc));
 }
 
 void
@@ -222,9 +262,11 @@ ue_bearers_fini(struct ue *ue)
 			pdcp_rx_fini(&l2->pdcp_rx[i]);
 		}
 	}
-	if (l2->sdap)
-		sdap_fini(l2->sdap);
+	for (uint32_t u = 0; l2->sdap && u < l2->nb_ues; u++)
+		sdap_fini(&l2->sdap[u]);
 	rte_free(l2->sdap);
+	rte_free(l2->ue_of_bearer);
+	rte_free(ue->keys_asked);
 	rte_free(l2->pdcp_tx);
 	rte_free(l2->pdcp_rx);
 	rte_free(l2->rlc_tx);

@@ -7,6 +7,7 @@
  *   /airpath/pdcp/reestablish,UE,DRB[,K_UPenc[,K_UPint]]
  *                                      re-establishment of PDCP and RLC, §5.1.2
  *   /airpath/pdcp/state,UE,DRB         state variables
+ * Of a role with several UEs, UE.u is the one with index u, UE the first.
  */
 
 #include <errno.h>
@@ -29,16 +30,21 @@ node_of(const struct ap_run *run, const struct ue *ue, const char *node)
 	return ap_plan_find(run->plan, name);
 }
 
-/** Parses `UE,DRB`, and with `keys` `UE,DRB[,KEY[,KEY]]`. @return 0 or -EINVAL. */
+/** Parses `UE[.u],DRB`, and with `keys` `UE[.u],DRB[,KEY[,KEY]]`. @return 0 or -EINVAL. */
 static int
 find(const struct ap_run *run, const char *params, bool keys, struct ue_bearer *b)
 {
 	char ue[40];
-	unsigned drb;
+	unsigned drb, u = 0;
 	int end = 0;
 
 	*b = (struct ue_bearer){0};
-	if (params == NULL || sscanf(params, "%39[^,],%u%n", ue, &drb, &end) != 2)
+	if (params == NULL || sscanf(params, "%39[^.,]%n", ue, &end) != 1)
+		return ap_telemetry_refuse("name the bearer: UE,DRB");
+	params += end;
+	if (sscanf(params, ".%u%n", &u, &end) == 1)
+		params += end;
+	if (sscanf(params, ",%u%n", &drb, &end) != 1)
 		return ap_telemetry_refuse("name the bearer: UE,DRB");
 	params += end;
 	if (keys && sscanf(params, ",%39[0-9a-fA-F]%n", b->key_enc, &end) == 1)
@@ -52,10 +58,10 @@ find(const struct ap_run *run, const char *params, bool keys, struct ue_bearer *
 	for (unsigned i = 0; i < run->cfg->ue_count; i++)
 		if (strcmp(run->cfg->ue[i].name, ue) == 0)
 			b->ue = ap_run_role(run, "ue", i);
-	for (uint32_t i = 0; b->ue && i < b->ue->cfg->bearers_count; i++)
+	for (uint32_t i = 0; b->ue && u < b->ue->cfg->count && i < b->ue->cfg->bearers_count; i++)
 		if (b->ue->cfg->bearers[i].id == drb) {
 			b->cfg = &b->ue->cfg->bearers[i];
-			b->index = i;
+			b->index = u * b->ue->cfg->bearers_count + i;
 		}
 	if (b->ue == NULL)
 		return ap_telemetry_refuse("there is no ue '%s'", ue);
@@ -119,7 +125,8 @@ keys_make(const struct ue_bearer *b, const struct pdcp_security *old, struct pdc
 					 "COUNT of a UM DRB begins at 0 again: new keys "
 					 "are needed")
 			       : 0;
-	rc = ue_key_make(b->ue, b->cfg, b->key_enc, b->key_int, &key, &err);
+	rc = ue_key_make(b->ue, b->ue->l2.ue_of_bearer[b->index], b->cfg, b->key_enc, b->key_int,
+			 &key, &err);
 	keys->keys = key;
 	if (rc == -EINVAL && err.text[0] == '\0')
 		return ap_telemetry_refuse("each key that the ue's algorithms need is 32 "
@@ -160,7 +167,7 @@ reestablish(struct ap_run *run, const char *params, struct rte_tel_data *d)
 		keys_free(old_tx, tx);
 	}
 	if (rc == 0)
-		b.ue->keys_asked[0] = b.ue->keys_asked[1] = 0;
+		b.ue->keys_asked[b.index] = 0;
 	explicit_bzero(b.key_enc, sizeof(b.key_enc));
 	explicit_bzero(b.key_int, sizeof(b.key_int));
 	return tell(&b, rc, d);
@@ -175,21 +182,33 @@ wants_keys(const struct l2 *l2, uint32_t i, bool rx)
 		  : pdcp_tx_wants_keys(&l2->pdcp_tx[i]);
 }
 
+/** Names the UE of a bearer. */
+static const char *
+who(const struct ue *ue, uint32_t bearer, char *name, size_t size)
+{
+	if (ue->cfg->count == 1)
+		return ue->cfg->name;
+	snprintf(name, size, "%s.%u", ue->cfg->name, ue->l2.ue_of_bearer[bearer]);
+	return name;
+}
+
 void
 ue_pdcp_poll(void *obj)
 {
 	struct ue *ue = obj;
+	char name[48];
 
 	for (uint32_t i = 0; i < ue->l2.nb_bearers; i++)
 		for (unsigned rx = 0; rx <= 1; rx++) {
-			if (ue->keys_asked[rx] >> i & 1 || !wants_keys(&ue->l2, i, rx))
+			if (ue->keys_asked[i] >> rx & 1 || !wants_keys(&ue->l2, i, rx))
 				continue;
-			ue->keys_asked[rx] |= 1U << i;
+			ue->keys_asked[i] |= (uint8_t)(1 << rx);
 			fprintf(stderr,
-				"ue %s: DRB %u needs new keys: %s COUNT is beyond "
+				"%s %s: DRB %u needs new keys: %s COUNT is beyond "
 				"pdcp.count_notify, "
 				"and stops at 2^32\n",
-				ue->cfg->name, ue->cfg->bearers[i].id,
+				ue->cfg->kind, who(ue, i, name, sizeof(name)),
+				ue->cfg->bearers[i % ue->cfg->bearers_count].id,
 				rx ? "the receiver's" : "the sender's");
 		}
 }

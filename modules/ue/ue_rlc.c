@@ -16,23 +16,31 @@
 #include "modules/rlc/rlc_tx.h"
 #include "modules/ue/ue.h"
 
-/** Parses `UE,DRB`. @return the UE with the bearer's index in `index`, or NULL. */
+/** Parses `UE[.u],DRB`. @return the UE with the bearer's index in `index`, or NULL. */
 static const struct ue *
 find(const struct ap_run *run, const char *params, uint32_t *index)
 {
 	char name[40];
-	unsigned drb;
+	unsigned drb, ue = 0;
+	int end = 0;
 
-	if (params == NULL || sscanf(params, "%39[^,],%u", name, &drb) != 2)
+	if (params == NULL || sscanf(params, "%39[^.,]%n", name, &end) != 1)
+		return NULL;
+	params += end;
+	if (sscanf(params, ".%u%n", &ue, &end) == 1)
+		params += end;
+	if (sscanf(params, ",%u", &drb) != 1)
 		return NULL;
 	for (unsigned u = 0; u < run->cfg->ue_count; u++) {
 		const struct ap_cfg_ue *cfg = &run->cfg->ue[u];
 
 		if (strcmp(cfg->name, name) != 0)
 			continue;
-		for (*index = 0; *index < cfg->bearers_count; ++*index)
-			if (cfg->bearers[*index].id == drb)
+		for (uint32_t i = 0; ue < cfg->count && i < cfg->bearers_count; i++)
+			if (cfg->bearers[i].id == drb) {
+				*index = ue * cfg->bearers_count + i;
 				return ap_run_role(run, "ue", u);
+			}
 	}
 	return NULL;
 }

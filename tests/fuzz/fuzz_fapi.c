@@ -9,16 +9,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void
 one_tti(const uint8_t *data, size_t size, bool uplink)
 {
-	struct fapi_grant g[FAPI_PDUS_MAX], again[FAPI_PDUS_MAX];
-	uint8_t p[FAPI_UL_TTI_LEN(FAPI_PDUS_MAX)];
-	unsigned nb = FAPI_PDUS_MAX, back = FAPI_PDUS_MAX;
+	struct fapi_grant g[FAPI_TTI_PDUS_MAX], again[FAPI_TTI_PDUS_MAX];
+	uint8_t p[FAPI_UL_TTI_LEN(FAPI_TTI_PDUS_MAX)];
+	unsigned nb = FAPI_TTI_PDUS_MAX, back = FAPI_TTI_PDUS_MAX;
 	struct fapi_slot at;
 	int ret = uplink ? fapi_ul_tti_decode(data, size, &at, g, &nb)
 			 : fapi_dl_tti_decode(data, size, &at, g, &nb);
 
 	if (ret < 0)
 		return;
-	if ((size_t)ret > size || nb > FAPI_PDUS_MAX)
+	if ((size_t)ret > size || nb > FAPI_TTI_PDUS_MAX)
 		abort();
 	ret = uplink ? fapi_ul_tti_encode(p, sizeof(p), at, g, nb)
 		     : fapi_dl_tti_encode(p, sizeof(p), at, g, nb);
