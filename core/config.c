@@ -45,6 +45,8 @@ phy_finish(const struct ap_config *cfg, struct ap_cfg_phy *p, struct ap_error *e
 	for (unsigned i = 0; i < sizeof(chances) / sizeof(chances[0]); i++)
 		if (!(chances[i].value >= 0 && chances[i].value <= 1))
 			BAD("%s: phy %s: %s must be 0..1", cfg->path, p->name, chances[i].name);
+	if (config_phy_gnb_finish(cfg, p, err) < 0)
+		return -EINVAL;
 	return config_harq_finish(cfg, "phy", p->name, &p->harq, err);
 }
 
@@ -77,6 +79,7 @@ port_finish(const struct ap_config *cfg, struct ap_cfg_port *p, struct ap_error 
 		[AP_PRESET_DEVARGS] = "devargs",
 	};
 	const char *need = p->preset < sizeof(needs) / sizeof(needs[0]) ? needs[p->preset] : NULL;
+	const struct ap_cfg_ue *stack;
 	const char *has = NULL;
 
 	DEFAULT(p->queues, config_upf_queues(cfg, p->name));
@@ -93,8 +96,8 @@ port_finish(const struct ap_config *cfg, struct ap_cfg_port *p, struct ap_error 
 	if (p->preset == AP_PRESET_PCAP && !p->rx_file && !p->tx_file)
 		BAD("%s: port %s: preset pcap needs 'rx_file', 'tx_file' or both", cfg->path,
 		    p->name);
-	for (unsigned i = 0; i < cfg->ue_count; i++)
-		if (cfg->ue[i].user_port && strcmp(cfg->ue[i].user_port, p->name) == 0)
+	for (unsigned i = 0; (stack = ap_config_stack(cfg, i)) != NULL; i++)
+		if (stack->user_port && strcmp(stack->user_port, p->name) == 0)
 			DEFAULT(p->tx_hold, 8192);
 	if (p->tx_hold > (1U << 20))
 		BAD("%s: port %s: tx_hold %u must be 0..1048576", cfg->path, p->name, p->tx_hold);
@@ -131,7 +134,7 @@ lcores_finish(const struct ap_config *cfg, struct ap_error *err)
 static int
 names_unique(const struct ap_config *cfg, struct ap_error *err)
 {
-	const char *seen[6 * 16];
+	const char *seen[7 * 16];
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < cfg->ports_count; i++)
@@ -139,8 +142,8 @@ names_unique(const struct ap_config *cfg, struct ap_error *err)
 			if (strcmp(cfg->ports[i].name, cfg->ports[j].name) == 0)
 				BAD("%s: port %s: there are two of this name", cfg->path,
 				    cfg->ports[i].name);
-	for (unsigned i = 0; i < cfg->ue_count; i++)
-		seen[n++] = cfg->ue[i].name;
+	for (unsigned i = 0; ap_config_stack(cfg, i) != NULL; i++)
+		seen[n++] = ap_config_stack(cfg, i)->name;
 	for (unsigned i = 0; i < cfg->phy_count; i++)
 		seen[n++] = cfg->phy[i].name;
 	for (unsigned i = 0; i < cfg->gen_count; i++)
@@ -180,6 +183,9 @@ config_finish(struct ap_config *cfg, struct ap_error *err)
 	for (unsigned i = 0; i < cfg->ue_count; i++)
 		if (config_ue_finish(cfg, &cfg->ue[i], err) < 0)
 			return -EINVAL;
+	for (unsigned i = 0; i < cfg->gnb_count; i++)
+		if (config_gnb_finish(cfg, &cfg->gnb[i], err) < 0)
+			return -EINVAL;
 	for (unsigned i = 0; i < cfg->phy_count; i++)
 		if (phy_finish(cfg, &cfg->phy[i], err) < 0)
 			return -EINVAL;
@@ -200,6 +206,15 @@ config_finish(struct ap_config *cfg, struct ap_error *err)
 	if (ap_config_join(cfg, err) < 0 || lcores_finish(cfg, err) < 0)
 		return -EINVAL;
 	return names_unique(cfg, err);
+}
+
+const struct ap_cfg_ue *
+ap_config_stack(const struct ap_config *cfg, unsigned i)
+{
+	if (i < cfg->ue_count)
+		return &cfg->ue[i];
+	i -= cfg->ue_count;
+	return i < cfg->gnb_count ? &cfg->gnb[i].l2 : NULL;
 }
 
 const struct ap_cfg_port *

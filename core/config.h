@@ -254,10 +254,35 @@ struct ap_cfg_ue {
 	unsigned bearers_count;
 };
 
+enum ap_cfg_scheduler {
+	AP_SCHEDULER_ROUND_ROBIN = 0,
+	AP_SCHEDULER_PROPORTIONAL_FAIR,
+};
+
+/** A gNB: the stack of its UEs on the network's side, and who of them is sent what when. */
+struct ap_cfg_gnb {
+	struct ap_cfg_ue l2; /**< `ues` is its count; without what only a UE has */
+	uint32_t *tb_bytes;  /**< of each carrier: what a slot carries in each direction, B */
+	unsigned tb_bytes_count;
+	enum ap_cfg_scheduler scheduler;
+	uint32_t ues_per_slot;  /**< UEs granted on a carrier and slot at most, default 16 */
+	uint32_t ue_slot_bytes; /**< most a UE is granted there, default: no limit */
+	uint32_t average_ms;    /**< of proportional_fair, default 100 */
+};
+
+/** What is at `port2` of a phy. */
+enum ap_cfg_phy_side {
+	AP_PHY_UE = 0, /**< a stack that the PHY grants TBs */
+	AP_PHY_GNB,    /**< a stack that asks for TBs, and grants the UEs at `port` theirs */
+};
+
 struct ap_cfg_phy {
 	char *name;
 	char *port;
-	char *port2;        /**< cross-connects two stacks; default: loopback */
+	char *port2; /**< cross-connects two stacks; default: loopback */
+	enum ap_cfg_phy_side side;
+	uint32_t ues;       /**< with side gnb: UEs at `port`, default 1 */
+	uint32_t ahead;     /**< with side gnb: slots it is told of before them, default 2 */
 	uint8_t numerology; /**< 0..4 */
 	uint16_t rnti;      /**< of the UE that is granted, default 0x4601 */
 	uint32_t *tb_bytes; /**< TB size per carrier */
@@ -444,6 +469,8 @@ struct ap_config {
 	unsigned ports_count;
 	struct ap_cfg_ue *ue;
 	unsigned ue_count;
+	struct ap_cfg_gnb *gnb;
+	unsigned gnb_count;
 	struct ap_cfg_phy *phy;
 	unsigned phy_count;
 	struct ap_cfg_gen *gen;
@@ -495,6 +522,9 @@ int ap_config_mac(const char *text, uint8_t mac[6]);
 /** @return how `lcore` saves power: its own entry of `power`, the first one, or the defaults. */
 const struct ap_cfg_power *ap_config_power(const struct ap_config *cfg,
 					   const struct ap_cfg_lcore *lcore);
+
+/** @return the i-th stack of protocols among those of ues and gnbs, or NULL past the last. */
+const struct ap_cfg_ue *ap_config_stack(const struct ap_config *cfg, unsigned i);
 
 /** @return the port called `name`, or NULL. */
 const struct ap_cfg_port *ap_config_port(const struct ap_config *cfg, const char *name);

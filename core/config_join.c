@@ -52,6 +52,11 @@ ap_config_join(struct ap_config *cfg, struct ap_error *err)
 		struct ap_cfg_phy *phy = &cfg->phy[i];
 		const char *ports[] = {phy->port, phy->port2};
 
+		if (phy->side == AP_PHY_GNB) {
+			if (config_phy_gnb_join(cfg, phy, err) < 0)
+				return -1;
+			continue;
+		}
 		for (unsigned s = 0; s < 2; s++) {
 			const struct ap_cfg_ue *ue = ue_behind(cfg, ports[s]);
 

@@ -223,10 +223,48 @@ static const cyaml_schema_field_t ue_fields[] = {
 static const cyaml_schema_value_t ue_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_ue, ue_fields)};
 
+static const cyaml_strval_t schedulers[] = {{"round_robin", AP_SCHEDULER_ROUND_ROBIN},
+					    {"proportional_fair", AP_SCHEDULER_PROPORTIONAL_FAIR}};
+static const cyaml_schema_field_t gnb_fields[] = {
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_gnb, l2.name, 1, 40),
+	CYAML_FIELD_STRING_PTR("user_port", NEED, struct ap_cfg_gnb, l2.user_port, 1, 40),
+	CYAML_FIELD_STRING_PTR("phy_port", NEED, struct ap_cfg_gnb, l2.phy_port, 1, 40),
+	CYAML_FIELD_UINT("ues", OPT, struct ap_cfg_gnb, l2.count),
+	CYAML_FIELD_UINT("rnti", OPT, struct ap_cfg_gnb, l2.rnti),
+	CYAML_FIELD_STRING_PTR("address", PTR, struct ap_cfg_gnb, l2.address, 1, 64),
+	CYAML_FIELD_STRING_PTR("address6", PTR, struct ap_cfg_gnb, l2.address6, 1, 64),
+	CYAML_FIELD_UINT("numerology", ZERO, struct ap_cfg_gnb, l2.numerology),
+	CYAML_FIELD_ENUM("strategy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_gnb, l2.strategy,
+			 strategies, CYAML_ARRAY_LEN(strategies)),
+	CYAML_FIELD_ENUM("copy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_gnb, l2.copy, copies,
+			 CYAML_ARRAY_LEN(copies)),
+	CYAML_FIELD_STRING_PTR("dma_device", PTR, struct ap_cfg_gnb, l2.dma_device, 1,
+			       CYAML_UNLIMITED),
+	CYAML_FIELD_UINT("frame_bytes", OPT, struct ap_cfg_gnb, l2.frame_bytes),
+	CYAML_FIELD_UINT("default_qfi", ZERO, struct ap_cfg_gnb, l2.default_qfi),
+	CYAML_FIELD_MAPPING("security", OPT, struct ap_cfg_gnb, l2.security, security_fields),
+	CYAML_FIELD_SEQUENCE("qos", PTR, struct ap_cfg_gnb, l2.qos, &qos_value, 0, 64),
+	CYAML_FIELD_SEQUENCE("bearers", NEED, struct ap_cfg_gnb, l2.bearers, &bearer_value, 1, 32),
+	CYAML_FIELD_SEQUENCE("tb_bytes", NEED, struct ap_cfg_gnb, tb_bytes, &u32_value, 1,
+			     AP_CFG_CARRIERS_MAX),
+	CYAML_FIELD_ENUM("scheduler", OPT | CYAML_FLAG_STRICT, struct ap_cfg_gnb, scheduler,
+			 schedulers, CYAML_ARRAY_LEN(schedulers)),
+	CYAML_FIELD_UINT("ues_per_slot", OPT, struct ap_cfg_gnb, ues_per_slot),
+	CYAML_FIELD_UINT("ue_slot_bytes", OPT, struct ap_cfg_gnb, ue_slot_bytes),
+	CYAML_FIELD_UINT("average_ms", OPT, struct ap_cfg_gnb, average_ms),
+	CYAML_FIELD_END};
+static const cyaml_schema_value_t gnb_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_gnb, gnb_fields)};
+
+static const cyaml_strval_t phy_sides[] = {{"ue", AP_PHY_UE}, {"gnb", AP_PHY_GNB}};
 static const cyaml_schema_field_t phy_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_phy, name, 1, 40),
 	CYAML_FIELD_STRING_PTR("port", NEED, struct ap_cfg_phy, port, 1, 40),
 	CYAML_FIELD_STRING_PTR("port2", PTR, struct ap_cfg_phy, port2, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_ENUM("side", OPT | CYAML_FLAG_STRICT, struct ap_cfg_phy, side, phy_sides,
+			 CYAML_ARRAY_LEN(phy_sides)),
+	CYAML_FIELD_UINT("ues", OPT, struct ap_cfg_phy, ues),
+	CYAML_FIELD_UINT("ahead", OPT, struct ap_cfg_phy, ahead),
 	CYAML_FIELD_UINT("numerology", ZERO, struct ap_cfg_phy, numerology),
 	CYAML_FIELD_UINT("rnti", OPT, struct ap_cfg_phy, rnti),
 	CYAML_FIELD_SEQUENCE("tb_bytes", NEED, struct ap_cfg_phy, tb_bytes, &u32_value, 1,
@@ -432,6 +470,7 @@ static const cyaml_schema_field_t config_fields[] = {
 	CYAML_FIELD_SEQUENCE("pools", PTR, struct ap_config, pools, &pool_value, 0, 64),
 	CYAML_FIELD_SEQUENCE("ports", PTR, struct ap_config, ports, &port_value, 0, 64),
 	CYAML_FIELD_SEQUENCE("ue", PTR, struct ap_config, ue, &ue_value, 0, 16),
+	CYAML_FIELD_SEQUENCE("gnb", PTR, struct ap_config, gnb, &gnb_value, 0, 16),
 	CYAML_FIELD_SEQUENCE("phy", PTR, struct ap_config, phy, &phy_value, 0, 16),
 	CYAML_FIELD_SEQUENCE("gen", PTR, struct ap_config, gen, &gen_value, 0, 16),
 	CYAML_FIELD_SEQUENCE("upf", PTR, struct ap_config, upf, &upf_value, 0, 16),

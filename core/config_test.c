@@ -117,6 +117,47 @@ test_bearers(void **state)
 }
 
 static void
+test_a_gnb_and_its_ues(void **state)
+{
+	(void)state;
+#define CELL(u, g, p)                                                                              \
+	"name: x\nports:\n"                                                                        \
+	"  - {name: un, preset: \"null\", framing: ip}\n"                                          \
+	"  - {name: gn, preset: \"null\", framing: ip}\n"                                          \
+	"  - {name: r0, preset: ring, peer: a0, framing: raw}\n"                                   \
+	"  - {name: a0, preset: ring, peer: r0, framing: raw}\n"                                   \
+	"  - {name: r1, preset: ring, peer: a1, framing: raw}\n"                                   \
+	"  - {name: a1, preset: ring, peer: r1, framing: raw}\n"                                   \
+	"ue: [{name: ue, user_port: un, phy_port: r0, bearers: [{id: 1}], " u "}]\n"               \
+	"gnb: [{name: gnb, user_port: gn, phy_port: r1, bearers: [{id: 1}], " g "}]\n"             \
+	"phy: [{name: phy, port: a0, port2: a1, side: gnb, tb_bytes: [9000], " p "}]\n"            \
+	"lcores:\n  - {name: l, cpu: 0}\nplace:\n  - {node: \"*\", lcore: l}\n"
+#define UES "count: 3, address: 10.60.0.1, sr: {prohibit_ms: 4}"
+#define GNB "ues: 3, address: 10.60.0.1, tb_bytes: [9000]"
+	assert_null(problem(CELL(UES, GNB, "ues: 3")));
+	assert_problem(CELL("count: 3, sr: {trans_max: 4}", GNB, "ues: 3"), "ue ue", "'address'");
+	assert_problem(CELL(UES ", harq: {processes: 4}", GNB, "ues: 3"), "ue ue", "one UE");
+	assert_problem(CELL(UES ", any_rnti: true", GNB, "ues: 3"), "ue ue", "one UE");
+	assert_problem(CELL(UES ", rnti: 65518", GNB, "ues: 3"), "ue ue", "65519");
+	assert_problem(CELL("count: 1025, address: 10.0.0.1", GNB, "ues: 3"), "ue ue", "1024");
+	assert_problem(CELL("count: 3, address: fd00::1", GNB, "ues: 3"), "ue ue", "IPv4");
+	assert_problem(CELL("count: 3, address6: 10.0.0.1", GNB, "ues: 3"), "ue ue", "IPv6");
+	assert_problem(CELL("count: 3, address: 10.60.0.1", GNB, "ues: 3"), "ue ue", "'sr'");
+	assert_problem(CELL(UES ", loopback: true", GNB, "ues: 3"), "ue ue", "loopback");
+	assert_problem(CELL(UES, GNB, "ues: 2"), "phy phy", "3 from 17921");
+	assert_problem(CELL(UES, GNB, "ues: 3, rnti: 7"), "phy phy", "from rnti 7");
+	assert_problem(CELL(UES, GNB, "ues: 3, ahead: 64"), "phy phy", "1..63");
+	assert_problem(CELL(UES, GNB, "ues: 3, soft_loss: 0.1"), "phy phy", "not for side gnb");
+	assert_problem(CELL(UES, "ues: 3, tb_bytes: [9000]", "ues: 3"), "gnb gnb", "'address'");
+	assert_problem(CELL(UES, "ues: 3, address: 10.60.0.1, tb_bytes: [9001]", "ues: 3"),
+		       "gnb gnb", "phy phy has 9000");
+	assert_problem(CELL(UES, GNB ", ues_per_slot: 65", "ues: 3"), "gnb gnb", "1..64");
+	assert_problem(CELL(UES, GNB ", ue_slot_bytes: 63", "ues: 3"), "gnb gnb", "64");
+	assert_problem(CELL(UES, GNB ", scheduler: lottery", "ues: 3"), "gnb[0].scheduler",
+		       "lottery");
+}
+
+static void
 test_placement(void **state)
 {
 	(void)state;
@@ -391,6 +432,7 @@ main(void)
 		cmocka_unit_test(test_sound),
 		cmocka_unit_test(test_yaml_errors_name_line_and_path),
 		cmocka_unit_test(test_bearers),
+		cmocka_unit_test(test_a_gnb_and_its_ues),
 		cmocka_unit_test(test_placement),
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_security),

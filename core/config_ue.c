@@ -22,7 +22,7 @@ bearer_am_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct
 			    WHERE);
 		return 0;
 	}
-	DEFAULT(r->sn_bits, 18);
+	DEFAULT(r->sn_bits, ue->count > 1 ? 12 : 18); /* a window of 18 bits takes 10 MB a bearer */
 	DEFAULT(r->t_reassembly_ms, 5);
 	DEFAULT(r->t_poll_retransmit_ms, 10);
 	DEFAULT(r->poll_pdu, 64);

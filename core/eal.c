@@ -98,10 +98,11 @@ wants_pci(const struct ap_config *cfg)
 {
 	if (has_pci_port(cfg))
 		return true;
-	for (unsigned i = 0; i < cfg->ue_count; i++) {
-		const char *crypto = cfg->ue[i].security.cryptodev;
+	for (unsigned i = 0; ap_config_stack(cfg, i) != NULL; i++) {
+		const struct ap_cfg_ue *stack = ap_config_stack(cfg, i);
+		const char *crypto = stack->security.cryptodev;
 
-		if (cfg->ue[i].copy == AP_COPY_DMA)
+		if (stack->copy == AP_COPY_DMA)
 			return true; /* a DSA is a PCI device */
 		if (crypto != NULL && strchr(crypto, ':') != NULL)
 			return true; /* an address */

@@ -57,8 +57,8 @@ port_room(const struct ap_config *cfg, const struct ap_cfg_port *port)
 
 	if (port->framing != AP_FRAMING_RAW)
 		return room;
-	for (unsigned i = 0; i < cfg->ue_count; i++)
-		room = RTE_MAX(room, cfg->ue[i].frame_bytes);
+	for (unsigned i = 0; ap_config_stack(cfg, i) != NULL; i++)
+		room = RTE_MAX(room, ap_config_stack(cfg, i)->frame_bytes);
 	for (unsigned i = 0; i < cfg->phy_count; i++)
 		room = RTE_MAX(room, cfg->phy[i].frame_bytes);
 	return room;

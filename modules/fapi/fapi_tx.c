@@ -79,9 +79,12 @@ static inline int
 frame_one(struct fapi_tx *f, struct rte_mbuf **m)
 {
 	const uint8_t flags = ap_meta(*m)->flags;
-	const int len = fragment_place(f, *m, flags);
 	uint8_t *p;
+	int len;
 
+	if (unlikely(flags & AP_M_CONTROL))
+		return 0;
+	len = fragment_place(f, *m, flags);
 	if (unlikely(len < 0))
 		return len;
 	if (unlikely((*m)->pkt_len + (uint32_t)len > f->frame_bytes))
@@ -134,25 +137,50 @@ fapi_tx_burst(struct fapi_tx *f, struct rte_mbuf **frags, uint16_t nb, uint64_t 
 	return out;
 }
 
-void
-fapi_tx_sr(const struct fapi_tx *f, struct rte_mbuf *m, const struct fapi_sr *sr, uint8_t sequence,
-	   uint64_t now_ns)
+/** An empty mbuf becomes a frame whose body of `bytes` is to be written. @return where. */
+static uint8_t *
+control_begin(const struct fapi_tx *f, struct rte_mbuf *m, uint16_t message, uint32_t bytes,
+	      uint8_t sequence, uint64_t now_ns)
 {
 	const struct nfapi_p7 p7 = {
 		.phy_id = be16_get(f->head + NFAPI_ETHER_LEN),
-		.message_id = FAPI_SR_REQUEST,
-		.length = NFAPI_P7_LEN + FAPI_SR_REQUEST_LEN,
+		.message_id = message,
+		.length = NFAPI_P7_LEN + bytes,
 		.sequence = sequence,
 		.timestamp_us = (uint32_t)(now_ns / AP_NS_PER_US % NFAPI_TIMESTAMP_PERIOD_US),
 	};
 	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
 
 	*ap_meta(m) = (struct ap_meta){.flags = AP_M_CONTROL, .carrier = (uint8_t)p7.phy_id};
-	m->data_len = FAPI_HDR_LEN + FAPI_SR_REQUEST_LEN;
+	m->data_len = (uint16_t)(FAPI_HDR_LEN + bytes);
 	m->pkt_len = m->data_len;
 	memcpy(p, f->head, NFAPI_ETHER_LEN);
 	nfapi_p7_put(p + NFAPI_ETHER_LEN, &p7);
-	fapi_sr_put(p + FAPI_HDR_LEN, sr);
+	return p + FAPI_HDR_LEN;
+}
+
+void
+fapi_tx_sr(const struct fapi_tx *f, struct rte_mbuf *m, const struct fapi_sr *sr, uint8_t sequence,
+	   uint64_t now_ns)
+{
+	fapi_sr_put(control_begin(f, m, FAPI_SR_REQUEST, FAPI_SR_REQUEST_LEN, sequence, now_ns),
+		    sr);
 	if (f->checksum)
-		checksum_put(m, p);
+		checksum_put(m, rte_pktmbuf_mtod(m, uint8_t *));
+}
+
+void
+fapi_tx_tti(const struct fapi_tx *f, struct rte_mbuf *m, uint16_t message, struct fapi_slot at,
+	    const struct fapi_grant *g, uint32_t nb, uint8_t sequence, uint64_t now_ns)
+{
+	const bool uplink = message == FAPI_UL_TTI_REQUEST;
+	const uint32_t bytes = uplink ? FAPI_UL_TTI_LEN(nb) : FAPI_DL_TTI_LEN(nb);
+	uint8_t *body = control_begin(f, m, message, bytes, sequence, now_ns);
+
+	if (uplink)
+		fapi_ul_tti_encode(body, bytes, at, g, nb);
+	else
+		fapi_dl_tti_encode(body, bytes, at, g, nb);
+	if (f->checksum)
+		checksum_put(m, rte_pktmbuf_mtod(m, uint8_t *));
 }

@@ -77,14 +77,33 @@ int fapi_tx_init(struct fapi_tx *f, const struct fapi_tx_cfg *cfg);
 /**
  * Puts headers in front of `nb` fragments: packets with AP_M_FRAG_FIRST and AP_M_FRAG_LAST
  * in their meta flags and, on the first, ap_ext.tb_bytes, sfn, slot and, in spare, the
- * grant's handle, which becomes the PDU index. Writable first
- * segments take them in their headroom, others get a segment from `hdr`.
+ * grant's handle, which becomes the PDU index. Whole frames with AP_M_CONTROL among them pass as
+ * they are. Writable first segments take them in their headroom, others get a segment from `hdr`.
  * @param frags in: fragments; out: frames, in order, from the front
  * @param drops counted by enum fapi_tx_drop; what was dropped is freed
  * @return frames
  */
 uint16_t fapi_tx_burst(struct fapi_tx *f, struct rte_mbuf **frags, uint16_t nb, uint64_t now_ns,
 		       uint64_t *drops);
+
+/** @return PDUs of a TTI request that fit a frame, FAPI_TTI_PDUS_MAX at most. */
+static inline uint32_t
+fapi_tti_pdus(uint32_t frame_bytes)
+{
+	const uint32_t head = FAPI_HDR_LEN + FAPI_UL_TTI_LEN(0);
+	const uint32_t pdus = frame_bytes > head ? (frame_bytes - head) / FAPI_PUSCH_LEN : 0;
+
+	return pdus < FAPI_TTI_PDUS_MAX ? pdus : FAPI_TTI_PDUS_MAX;
+}
+
+/**
+ * Makes an empty mbuf, with room for a frame, a DL_TTI.request or UL_TTI.request of the carrier.
+ * Reads nothing of `f` that changes: any thread.
+ * @param message FAPI_DL_TTI_REQUEST or FAPI_UL_TTI_REQUEST
+ * @param nb at most fapi_tti_pdus()
+ */
+void fapi_tx_tti(const struct fapi_tx *f, struct rte_mbuf *m, uint16_t message, struct fapi_slot at,
+		 const struct fapi_grant *g, uint32_t nb, uint8_t sequence, uint64_t now_ns);
 
 /**
  * Makes an empty mbuf the SR.request frame of the carrier. Reads nothing of `f` that changes: any

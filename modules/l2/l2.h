@@ -35,6 +35,7 @@ struct rlc_tx;
 struct rlc_rx;
 struct mac_tx;
 struct mac_rx;
+struct mac_cell;
 struct fapi_tx;
 struct fapi_rx;
 
@@ -73,6 +74,8 @@ struct l2 {
 	struct pdcp_tx *pdcp_tx; /**< [nb_bearers] owner: pdcp_tx node */
 	struct rlc_tx *rlc_tx; /**< [nb_bearers] push side: rlc_tx node; pull side: mac_slot node */
 	struct mac_tx *mac_tx; /**< [nb_ues] owner: mac_slot node */
+	struct mac_cell
+		*cell; /**< a gNB's scheduler; owner: mac_sched node, in place of mac_slot */
 	struct fapi_tx *fapi_tx; /**< [nb_carriers] owner: the fapi_tx node of the carrier */
 
 	struct fapi_rx *fapi_rx; /**< owner: fapi_rx node */

@@ -139,6 +139,18 @@ mac_build_abandon(struct mac_build *b, enum mac_build_drop why, struct mac_build
 		mac_harq_flush_open(b->harq);
 }
 
+/* A frame of its own that keeps its place among TBs. @return drop reason or MAC_BUILD_OK. */
+int
+mac_build_pass(struct rte_mbuf **m, struct mac_build_run *run)
+{
+	if (run->nb_out == run->max)
+		return MAC_BUILD_OUT_FULL;
+	run->out[run->nb_out++] = *m;
+	run->made++;
+	*m = NULL;
+	return MAC_BUILD_OK;
+}
+
 /* The mark of a TB to be sent again. @return drop reason of the mark, or MAC_BUILD_OK. */
 int
 mac_build_again(struct mac_build *b, const struct mac_tb_mark *mark, struct mac_build_run *run)

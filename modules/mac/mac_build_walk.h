@@ -50,6 +50,7 @@ struct mac_build_ops {
 /* Out of line, once a TB or fragment: mac_build.c */
 int mac_build_start(struct mac_build *b, struct rte_mbuf *mark, struct mac_build_run *run);
 int mac_build_again(struct mac_build *b, const struct mac_tb_mark *mark, struct mac_build_run *run);
+int mac_build_pass(struct rte_mbuf **m, struct mac_build_run *run);
 bool mac_build_emit(struct mac_build *b, struct mac_build_run *run);
 void mac_build_abandon(struct mac_build *b, enum mac_build_drop why, struct mac_build_run *run);
 
@@ -194,8 +195,10 @@ mac_build_one(struct mac_build *b, struct rte_mbuf **m, struct mac_build_run *ru
 
 	if (flags & AP_M_TIMED)
 		b->oldest_ns = RTE_MIN(b->oldest_ns, ap_ext(*m)->enter_ns);
-	if (unlikely(flags & (AP_M_TB_START | AP_M_TB_END)))
-		return mac_build_mark(b, m, flags & AP_M_TB_START, run, ops);
+	if (unlikely(flags & (AP_M_TB_START | AP_M_TB_END | AP_M_CONTROL)))
+		return flags & AP_M_CONTROL
+			       ? mac_build_pass(m, run)
+			       : mac_build_mark(b, m, flags & AP_M_TB_START, run, ops);
 	if (unlikely(len + hl >= b->room || len == 0))
 		return mac_build_slow(b, m, len, hl, run, ops);
 	if (likely(ops->whole(b, m, len, hl))) {

@@ -390,6 +390,40 @@ several_ues_have_their_own(void **state)
 	free_l2();
 }
 
+/** A gNB's DL_TTI.request goes before the TB that it announces, untouched. */
+static void
+a_frame_keeps_its_place(void **state)
+{
+	struct test_node *slot, *build;
+	struct rte_mbuf *in[8], **out, *frame;
+	uint16_t nb;
+
+	(void)state;
+	make_l2(L2_DOWNLINK);
+	slot = test_node_make("mac_slot", &l2);
+	build = make_builder(MAC_SCATTER, 0);
+	slot_box_put(&l2.slots, &(struct slot_grant){.tb_bytes = {100}});
+	test_node_visit(slot, (struct rte_mbuf *[]){NULL}, 0);
+	nb = test_node_take(slot, 0, &out);
+	assert_int_equal(nb, 2);
+	frame = rte_pktmbuf_alloc(l2.pools.phy);
+	memset(rte_pktmbuf_append(frame, 40), 0xA5, 40);
+	*ap_meta(frame) = (struct ap_meta){.flags = AP_M_CONTROL};
+	in[0] = frame;
+	memcpy(in + 1, out, nb * sizeof(*out));
+	test_node_visit(build, in, (uint16_t)(nb + 1));
+	nb = test_node_take(build, 0, &out);
+	assert_int_equal(nb, 2);
+	assert_ptr_equal(out[0], frame);
+	assert_int_equal(frame->pkt_len, 40);
+	assert_int_equal(ap_meta(frame)->flags, AP_M_CONTROL);
+	assert_int_equal(ap_meta(out[1])->flags, AP_M_FRAG_FIRST | AP_M_FRAG_LAST);
+	rte_pktmbuf_free_bulk(out, nb);
+	finish(slot);
+	finish(build);
+	free_l2();
+}
+
 int
 main(void)
 {
@@ -398,6 +432,7 @@ main(void)
 		cmocka_unit_test(late_slots_are_missed),
 		cmocka_unit_test(expired_sdus_and_missing_marks_have_names),
 		cmocka_unit_test(several_ues_have_their_own),
+		cmocka_unit_test(a_frame_keeps_its_place),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

@@ -10,7 +10,19 @@
 
 #define VISIT_PKTS 256
 
-/* The newest slot; those it overtook came too late to be used. @return false when none waits. */
+static bool
+grants(const struct slot_grant *g)
+{
+	for (unsigned c = 0; c < SLOT_CARRIERS_MAX; c++)
+		if (g->tb_bytes[c])
+			return true;
+	return false;
+}
+
+/*
+ * The newest slot; those it overtook came too late to be used, unless every grant counts.
+ * @return false when none waits
+ */
 static bool
 take_slot(struct ap_node *n, struct mac_serve *s)
 {
@@ -22,6 +34,10 @@ take_slot(struct ap_node *n, struct mac_serve *s)
 	while (waiting > slot_box_first(&l2->slots)->more + 1U) {
 		const uint32_t nb = slot_box_first(&l2->slots)->more + 1U;
 
+		if (l2->mac_tx->every_slot && grants(slot_box_first(&l2->slots))) {
+			waiting = nb;
+			break;
+		}
 		slot_box_skip(&l2->slots, nb);
 		l2->mac_tx->slots_missed++;
 		waiting -= nb;

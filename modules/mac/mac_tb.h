@@ -7,7 +7,8 @@
  *
  * On a carrier's edge a TB is: a mark with AP_M_TB_START, the RLC PDUs in TB order, a
  * mark with AP_M_TB_END. A mark is an mbuf of pools.hdr whose data is struct mac_tb_mark.
- * A TB that HARQ sends again is one mark with AP_M_TB_RETX.
+ * A TB that HARQ sends again is one mark with AP_M_TB_RETX. Between TBs a mbuf with AP_M_CONTROL is
+ * a whole frame for the PHY, which only keeps its place.
  */
 
 #include <stddef.h>

@@ -33,6 +33,7 @@ mac_tx_init(struct mac_tx *tx, const struct mac_tx_cfg *cfg)
 		.sr.cfg = cfg->sr,
 		.phr_ns = cfg->phr.on ? 0 : UINT64_MAX, /* (re)configured: triggered at once */
 		.harq_processes = cfg->harq_processes,
+		.every_slot = cfg->every_slot,
 		.periodic_ns = UINT64_MAX,
 		.lcp_ns = UINT64_MAX, /* "Bj … initialized to zero": no time has passed at the first
 					 grant */

@@ -65,6 +65,7 @@ struct mac_tx_cfg {
 	struct mac_tx_phr_cfg phr;
 	struct mac_tx_sr_cfg sr; /**< uplink only */
 	uint32_t harq_processes; /**< of each carrier, 0..32; 0: every grant is new */
+	bool every_slot;         /**< mac_slot serves late slots that grant something, too */
 	struct rte_mempool *hdr; /**< marks */
 };
 
@@ -164,6 +165,7 @@ struct mac_tx {
 	uint32_t periodicBSR_ms;
 	uint32_t retxBSR_ms;
 	uint32_t harq_processes;
+	bool every_slot;
 	struct mac_tx_phr_cfg phr;
 	struct rte_mempool *hdr;
 };

@@ -27,6 +27,9 @@ cfg_ok(const struct phy_cfg *c)
 		return false;
 	if (c->frame_bytes > UINT16_MAX || fapi_frag_payload(c->frame_bytes) == 0)
 		return false;
+	if (c->gnb && (!c->cross_connect || c->harq.processes || c->grant_on_sr ||
+		       c->ahead >= PHY_REQUEST_SLOTS / 2))
+		return false;
 	if (c->pool == NULL ||
 	    rte_pktmbuf_data_room_size(c->pool) < c->frame_bytes + RTE_PKTMBUF_HEADROOM)
 		return false;
@@ -54,6 +57,8 @@ phy_init(struct phy *p, const struct phy_cfg *cfg)
 		p->cfg.frame_bytes = FAPI_FRAME_BYTES;
 	if (p->cfg.hold_frames == 0)
 		p->cfg.hold_frames = HOLD_FRAMES;
+	if (p->cfg.nb_ues == 0)
+		p->cfg.nb_ues = 1;
 	if (!cfg_ok(&p->cfg))
 		return -EINVAL;
 	for (uint32_t side = 0; side < PHY_SIDES; side++) {
@@ -63,6 +68,11 @@ phy_init(struct phy *p, const struct phy_cfg *cfg)
 		phy_sr_init(&p->sr[side], p->cfg.numerology);
 		if (phy_harq_init(&p->harq[side], &p->cfg.harq, p->cfg.numerology) != 0)
 			return -EINVAL;
+	}
+	if (p->cfg.gnb) {
+		p->requests = phy_requests_create();
+		if (p->requests == NULL)
+			return -ENOMEM;
 	}
 	atomic_store(&p->limit, cfg->slots ? cfg->slots : PHY_SLOTS_FOREVER);
 	for (uint32_t side = 0; side < PHY_SIDES; side++)
@@ -78,6 +88,8 @@ phy_fini(struct phy *p)
 {
 	for (uint32_t side = 0; side < PHY_SIDES; side++)
 		phy_path_fini(&p->path[side]);
+	phy_requests_destroy(p->requests);
+	p->requests = NULL;
 }
 
 void

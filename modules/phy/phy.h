@@ -19,10 +19,13 @@
 
 #include "modules/phy/phy_harq.h"
 #include "modules/phy/phy_path.h"
+#include "modules/phy/phy_request.h"
 #include "modules/phy/phy_slot.h"
 #include "modules/phy/phy_sr.h"
 
 #define PHY_SIDES 2
+#define PHY_UES 0 /**< with a gNB: the side of its UEs */
+#define PHY_GNB 1 /**< its own side */
 #define PHY_CARRIERS_MAX 8
 #define PHY_TB_SIZES_MAX 16
 #define PHY_SLOTS_FOREVER UINT64_MAX
@@ -55,6 +58,13 @@ struct phy_cfg {
 	struct phy_carrier_cfg carrier[PHY_CARRIERS_MAX];
 	uint16_t rnti;      /**< of the UE that is granted, 0: 0x4601 */
 	bool cross_connect; /**< two sides, else one */
+	/**
+	 * Side 1 is a gNB: it is told of slots and carriers' tb_bytes are what it may ask for; side
+	 * 0 are its UEs. Without HARQ and grant_on_sr.
+	 */
+	bool gnb;
+	uint32_t nb_ues; /**< with gnb: UEs, whose RNTIs begin at `rnti`; 0: 1 */
+	uint32_t ahead;  /**< with gnb: slots from its indication to that of the UEs */
 	struct phy_side_cfg side[PHY_SIDES];
 	struct phy_impair impair; /**< same for both directions */
 	struct phy_harq_cfg harq; /**< of uplink grants */
@@ -79,6 +89,7 @@ struct phy {
 	struct phy_path path[PHY_SIDES]; /**< owner: the phy_loop node where frames come in */
 	struct phy_harq harq[PHY_SIDES]; /**< between these two of a side */
 	struct phy_sr sr[PHY_SIDES];     /**< owner: the phy_loop node where frames come in */
+	struct phy_requests *requests;   /**< of a gNB; NULL without one */
 };
 
 /**

@@ -33,7 +33,13 @@ static const char *const drops[] = {
 	[PHY_SOFT_LOSS] = "soft_loss",
 	[PHY_HARQ_REPEAT] = "harq_repeat",
 	[PHY_UNKNOWN_RNTI] = "unknown_rnti",
+	[PHY_LATE] = "late",
+	[PHY_TTI_REPEATED] = "tti_repeated",
+	[PHY_OVERSUBSCRIBED] = "oversubscribed",
+	[PHY_NO_PDU] = "no_pdu",
+	[PHY_TB_SIZE] = "tb_size",
 };
+_Static_assert(RTE_DIM(drops) == PHY_LOOP_DROPS, "every reason has a name");
 
 static void
 send(struct ap_node *n)

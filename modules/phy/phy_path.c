@@ -115,6 +115,31 @@ handle_of(const struct rte_mbuf *m)
 	return pdu.index;
 }
 
+/** Whose TB it is, with a gNB, and where in the slots. */
+static struct fapi_slot
+slot_of(const struct rte_mbuf *m)
+{
+	struct fapi_data d;
+
+	fapi_data_decode(rte_pktmbuf_mtod_offset(m, const uint8_t *, FAPI_HDR_LEN), FAPI_DATA_LEN,
+			 &d);
+	return d.at;
+}
+
+/** With a gNB: a TB needs a PDU of a request; its first segment tells which. */
+static int8_t
+request_receive(struct phy *p, uint32_t side, const struct rte_mbuf *m, const struct nfapi_p7 *h)
+{
+	struct fapi_tx_pdu pdu;
+
+	if (h->segment != 0)
+		return -1;
+	fapi_tx_pdu_decode(
+		rte_pktmbuf_mtod_offset(m, const uint8_t *, FAPI_HDR_LEN + FAPI_DATA_LEN),
+		FAPI_DATA_PDU_LEN, &pdu);
+	return (int8_t)phy_request_tb(p, side == PHY_UES, (uint8_t)h->phy_id, slot_of(m), &pdu);
+}
+
 /** Does the TB decode? It is told by its first segment, which has the handle of its grant. */
 static int8_t
 harq_receive(struct phy *p, uint32_t side, const struct rte_mbuf *m, const struct nfapi_p7 *h)
@@ -140,6 +165,9 @@ tb_of(struct phy *p, uint32_t side, struct phy_path_carrier *c, const struct rte
 
 	if (likely(tb->valid && tb->in_sequence == h->sequence))
 		return tb;
+	if (p->requests)
+		return phy_tb_open(&p->path[side], c, h->sequence, request_receive(p, side, m, h),
+				   now_ns);
 	return phy_tb_open(&p->path[side], c, h->sequence, harq_receive(p, side, m, h), now_ns);
 }
 
@@ -152,19 +180,86 @@ bsr_look(struct phy *p, uint32_t side, const struct rte_mbuf *m, const struct nf
 	phy_sr_frame(&p->sr[side], m, h, again);
 }
 
+/** A frame's body that is no data. @param[out] len what of it lies in the first segment */
+static const uint8_t *
+body_of(const struct rte_mbuf *m, const struct nfapi_p7 *h, size_t *len)
+{
+	*len = RTE_MIN(m->data_len - (size_t)FAPI_HDR_LEN, (size_t)h->length - NFAPI_P7_LEN);
+	return rte_pktmbuf_mtod_offset(m, const uint8_t *, FAPI_HDR_LEN);
+}
+
+/** A UE's SR goes to the gNB as SR.indication, in its own frame. */
+static void
+sr_forward(struct phy *p, uint32_t side, struct rte_mbuf *m, const struct nfapi_p7 *h)
+{
+	const uint32_t egress = phy_egress(p, side);
+	struct phy_path *path = &p->path[side];
+	uint8_t *q = rte_pktmbuf_mtod(m, uint8_t *);
+	struct nfapi_p7 to = *h;
+
+	to.message_id = FAPI_SR_INDICATION;
+	to.checksum = 0;
+	memcpy(q, p->cfg.side[egress].dst, 6);
+	memcpy(q + 6, p->cfg.side[egress].src, 6);
+	nfapi_p7_put(q + NFAPI_ETHER_LEN, &to);
+	*ap_meta(m) = (struct ap_meta){.flags = AP_M_CONTROL};
+	path->out[path->nb_out++] = m;
+}
+
+/** What a gNB's PHY takes beside TX_Data.request. @return whether it was such a message */
+static bool
+gnb_request(struct phy *p, uint32_t side, struct rte_mbuf *m, const struct nfapi_p7 *h,
+	    struct batch *b, uint64_t *drops)
+{
+	const bool uplink = h->message_id == FAPI_UL_TTI_REQUEST;
+	const uint8_t *body;
+	struct fapi_sr sr;
+	size_t len;
+	int reason;
+
+	if (side == PHY_UES ? h->message_id != FAPI_SR_REQUEST
+			    : !uplink && h->message_id != FAPI_DL_TTI_REQUEST)
+		return false;
+	body = body_of(m, h, &len);
+	if (side == PHY_UES) {
+		reason = fapi_sr_decode(body, len, &sr) < 0 ? (int)PHY_BAD_BODY
+			 : (uint16_t)(sr.rnti - p->cfg.rnti) >= p->cfg.nb_ues
+				 ? (int)PHY_UNKNOWN_RNTI
+				 : -1;
+		if (reason < 0) {
+			p->sr[side].srs++;
+			sr_forward(p, side, m, h);
+			return true;
+		}
+	} else {
+		reason = phy_request_take(p, uplink, (uint8_t)h->phy_id, body, len);
+	}
+	if (reason >= 0) {
+		frame_drop(m, reason, drops);
+		return true;
+	}
+	b->nb_frames++;
+	rte_pktmbuf_free(m);
+	return true;
+}
+
 /** A frame that is not TX_Data.request: an SR, or `reason` to drop it. */
 static void
 request_in(struct phy *p, uint32_t side, struct rte_mbuf *m, const struct nfapi_p7 *h, int reason,
 	   struct batch *b, uint64_t *drops)
 {
+	const uint8_t *body;
 	struct fapi_sr sr;
+	size_t len;
 
-	if (reason != PHY_UNKNOWN_MESSAGE || h->message_id != FAPI_SR_REQUEST) {
+	if (p->requests && reason == PHY_UNKNOWN_MESSAGE && gnb_request(p, side, m, h, b, drops))
+		return;
+	if (reason != PHY_UNKNOWN_MESSAGE || h->message_id != FAPI_SR_REQUEST || p->requests) {
 		frame_drop(m, reason, drops);
-	} else if (fapi_sr_decode(rte_pktmbuf_mtod_offset(m, const uint8_t *, FAPI_HDR_LEN),
-				  RTE_MIN(m->data_len - (size_t)FAPI_HDR_LEN,
-					  (size_t)h->length - NFAPI_P7_LEN),
-				  &sr) < 0) {
+		return;
+	}
+	body = body_of(m, h, &len);
+	if (fapi_sr_decode(body, len, &sr) < 0) {
 		frame_drop(m, PHY_BAD_BODY, drops);
 	} else if (sr.rnti != p->cfg.rnti) {
 		frame_drop(m, PHY_UNKNOWN_RNTI, drops);
@@ -226,11 +321,20 @@ batch_alloc(struct rte_mempool *pool, struct rte_mbuf **dst, uint16_t nb)
 	return got;
 }
 
+static inline uint16_t
+rnti_of(const struct phy *p, uint32_t side, const struct phy_job *j, uint16_t index)
+{
+	if (likely(p->requests == NULL))
+		return p->cfg.rnti;
+	return phy_request_rnti(p, side == PHY_UES, (uint8_t)j->h.phy_id, slot_of(j->dst), index);
+}
+
 /** Headers of RX_Data.indication over those of TX_Data.request, and the channel's errors. */
 static inline void
-job_convert(struct phy *p, uint32_t egress, struct phy_path *path, struct phy_job *j,
+job_convert(struct phy *p, uint32_t side, struct phy_path *path, struct phy_job *j,
 	    uint32_t timestamp_us)
 {
+	const uint32_t egress = phy_egress(p, side);
 	const uint16_t len = j->h.segment == 0 ? FAPI_HDR_FIRST_LEN : FAPI_HDR_LEN;
 	uint8_t *q = rte_pktmbuf_mtod(j->dst, uint8_t *);
 
@@ -245,7 +349,7 @@ job_convert(struct phy *p, uint32_t egress, struct phy_path *path, struct phy_jo
 		fapi_tx_pdu_decode(q + FAPI_HDR_LEN + FAPI_DATA_LEN, FAPI_DATA_PDU_LEN, &tx);
 		fapi_rx_pdu_put(q + FAPI_HDR_LEN + FAPI_DATA_LEN,
 				&(struct fapi_rx_pdu){.handle = tx.index,
-						      .rnti = p->cfg.rnti,
+						      .rnti = rnti_of(p, side, j, tx.index),
 						      .tb_bytes = tx.tb_bytes,
 						      .ul_cqi = FAPI_CQI_INVALID,
 						      .timing_advance = FAPI_TIMING_ADVANCE_INVALID,
@@ -307,7 +411,7 @@ phy_path_burst(struct phy *p, uint32_t side, struct rte_mbuf **frames, uint16_t 
 	batch_copy(&b, dst, copies);
 	for (uint16_t i = 0; i < b.nb; i++) {
 		if (likely(i < copies))
-			job_convert(p, phy_egress(p, side), path, &b.job[i], timestamp_us);
+			job_convert(p, side, path, &b.job[i], timestamp_us);
 		phy_job_send(path, &b.job[i], drops);
 	}
 	path->used = b.nb_frames;

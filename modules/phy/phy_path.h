@@ -33,8 +33,8 @@ enum phy_loop_drop {
 	PHY_SHORT,      /**< ends inside the headers */
 	PHY_BAD_LENGTH, /**< message length unlike the frame */
 	PHY_UNKNOWN_CARRIER,
-	PHY_UNKNOWN_MESSAGE, /**< anything but TX_Data.request and SR.request */
-	PHY_BAD_BODY,        /**< TX_Data.request that is not one whole TB, broken SR.request */
+	PHY_UNKNOWN_MESSAGE, /**< anything but TX_Data.request, a UE's SR.request, a gNB's TTIs */
+	PHY_BAD_BODY,        /**< TX_Data.request that is not one whole TB, other broken request */
 	PHY_TOO_LONG,        /**< longer than the PHY's frames */
 	PHY_TB_LOSS,         /**< TB lost on purpose */
 	PHY_FRAME_LOSS,      /**< frame lost on purpose */
@@ -42,7 +42,12 @@ enum phy_loop_drop {
 	PHY_HOLD_FULL,       /**< too many frames under delay */
 	PHY_SOFT_LOSS,       /**< HARQ: TB did not decode */
 	PHY_HARQ_REPEAT,     /**< HARQ: TB had been decoded already */
-	PHY_UNKNOWN_RNTI,    /**< SR of a UE that is not the one granted */
+	PHY_UNKNOWN_RNTI,    /**< SR of, or request for, a UE that is not here */
+	PHY_LATE,            /**< gNB: request for a slot that is over, or not yet come */
+	PHY_TTI_REPEATED,    /**< gNB: second request for a slot, carrier and direction */
+	PHY_OVERSUBSCRIBED,  /**< gNB: request for more than the carrier has in a slot */
+	PHY_NO_PDU,          /**< gNB: TB that no request has a PDU for, or a second one */
+	PHY_TB_SIZE,         /**< gNB: TB of another size than its PDU */
 	PHY_LOOP_DROPS,
 };
 

@@ -19,6 +19,7 @@ struct slot_todo {
 	uint32_t tb_bytes;
 	int process; /**< with HARQ */
 	bool grant;
+	const struct phy_ul_tti *tti; /**< with a gNB: what it asked for */
 };
 
 static void
@@ -37,6 +38,13 @@ slot_advance(const struct phy *p, struct phy_slot *s, uint64_t by)
 	s->at.slot = (uint16_t)slot;
 }
 
+/** @return slots that the side's clock runs behind. */
+static uint64_t
+behind(const struct phy *p, const struct phy_slot *s)
+{
+	return p->requests && s == &p->slot[PHY_UES] ? p->cfg.ahead : 0;
+}
+
 /** The first visit of any side starts the clock of all. */
 static void
 clock_start(struct phy *p, struct phy_slot *s, uint64_t now_ns)
@@ -47,6 +55,7 @@ clock_start(struct phy *p, struct phy_slot *s, uint64_t now_ns)
 		s->due_ns = t0;
 	else
 		s->due_ns = now_ns;
+	s->due_ns += behind(p, s) * phy_slot_ns(p->cfg.numerology);
 }
 
 /** @return true when a slot is to be sent now; `s` then describes it. */
@@ -61,12 +70,15 @@ slot_due(struct phy *p, struct phy_slot *s, uint64_t now_ns)
 	if (next >= atomic_load_explicit(&p->limit, memory_order_relaxed))
 		return false;
 	if (p->cfg.stepped)
-		return next < atomic_load_explicit(&p->steps, memory_order_acquire);
+		return next + behind(p, s) < atomic_load_explicit(&p->steps, memory_order_acquire);
 	if ((int64_t)(now_ns - s->due_ns) < 0)
 		return false;
 	if (unlikely(now_ns - s->due_ns >= period)) {
 		uint64_t late = (now_ns - s->due_ns) / period;
 
+		/* Grants that a gNB made reach its UEs, late or not. */
+		if (p->requests && s == &p->slot[PHY_UES])
+			late = phy_request_next(p, next, next + late) - next;
 		s->slots_skipped += late;
 		slot_advance(p, s, late);
 	}
@@ -99,6 +111,18 @@ next_tb_bytes(const struct phy_carrier_cfg *c, uint8_t *turn)
 	return bytes;
 }
 
+/** The grants a gNB asked for. */
+static void
+tti_frame(struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi_p7 *h,
+	  const struct phy_ul_tti *t)
+{
+	const uint16_t len = FAPI_UL_TTI_LEN(t->nb);
+
+	h->message_id = FAPI_UL_TTI_REQUEST;
+	h->length = NFAPI_P7_LEN + (uint32_t)len;
+	fapi_ul_tti_encode(frame_begin(p, side, m, h, len), len, p->slot[side].at, t->grant, t->nb);
+}
+
 static void
 grant_frame(struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi_p7 *h,
 	    const struct slot_todo *todo)
@@ -125,8 +149,18 @@ grant_frame(struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi_p7 *h
 }
 
 static void
+error_frame(struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi_p7 *h,
+	    const struct fapi_error *e)
+{
+	h->message_id = FAPI_ERROR_INDICATION;
+	h->length = NFAPI_P7_LEN + FAPI_ERROR_INDICATION_LEN;
+	h->sequence = p->slot[side].sequence++;
+	fapi_error_put(frame_begin(p, side, m, h, FAPI_ERROR_INDICATION_LEN), e);
+}
+
+static void
 slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const struct slot_todo *todo,
-	    struct rte_mbuf **out)
+	    const struct fapi_error *error, struct rte_mbuf **out)
 {
 	const uint64_t us = now_ns / AP_NS_PER_US;
 	struct phy_slot *s = &p->slot[side];
@@ -138,14 +172,36 @@ slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const struct slot_tod
 			continue;
 		h.phy_id = c;
 		h.sequence = s->sequence++;
-		grant_frame(p, side, out[n++], &h, &todo[c]);
-		s->grants++;
+		if (todo[c].tti)
+			tti_frame(p, side, out[n++], &h, todo[c].tti);
+		else
+			grant_frame(p, side, out[n++], &h, &todo[c]);
+		s->grants += todo[c].tti ? todo[c].tti->nb : 1;
 	}
 	h.phy_id = 0;
+	if (unlikely(error != NULL))
+		error_frame(p, side, out[n++], &h, error);
 	h.message_id = FAPI_SLOT_INDICATION;
 	h.length = NFAPI_P7_LEN + FAPI_SLOT_INDICATION_LEN;
 	h.sequence = s->sequence++;
 	fapi_slot_put(frame_begin(p, side, out[n], &h, FAPI_SLOT_INDICATION_LEN), s->at);
+}
+
+/** With a gNB: its UEs get what it asked for. @return carriers that are granted something. */
+static uint16_t
+slot_requested(struct phy *p, uint32_t side, struct slot_todo *todo)
+{
+	const struct phy_ul_tti *tti[PHY_REQUEST_CARRIERS] = {0};
+	uint16_t grants = 0;
+
+	if (side == PHY_UES)
+		phy_request_grants(
+			p, atomic_load_explicit(&p->slot[side].next, memory_order_relaxed), tti);
+	for (uint8_t c = 0; c < p->cfg.carriers; c++) {
+		todo[c] = (struct slot_todo){.grant = tti[c] != NULL, .tti = tti[c]};
+		grants += todo[c].grant;
+	}
+	return grants;
 }
 
 /** @return carriers that are granted something. */
@@ -175,24 +231,41 @@ slot_plan(struct phy *p, uint32_t side, struct slot_todo *todo)
 	return grants;
 }
 
+static void
+slot_end(struct phy *p, uint32_t side)
+{
+	struct phy_slot *s = &p->slot[side];
+
+	if (p->requests && side == PHY_UES)
+		phy_request_done(p, atomic_load_explicit(&s->next, memory_order_relaxed));
+	slot_advance(p, s, 1);
+}
+
 uint16_t
 phy_slot_poll(struct phy *p, uint32_t side, uint64_t now_ns, struct rte_mbuf **out, uint64_t *drops)
 {
 	struct phy_slot *s = &p->slot[side];
 	struct slot_todo todo[PHY_CARRIERS_MAX];
+	struct fapi_error error;
+	bool refused = false;
 	uint16_t frames;
 
 	if (!slot_due(p, s, now_ns))
 		return 0;
-	frames = 1 + slot_plan(p, side, todo);
+	if (p->requests) {
+		refused = side == PHY_GNB && phy_request_error(p, &error);
+		frames = 1 + slot_requested(p, side, todo) + refused;
+	} else {
+		frames = 1 + slot_plan(p, side, todo);
+	}
 	if (unlikely(rte_pktmbuf_alloc_bulk(p->cfg.pool, out, frames) != 0)) {
 		drops[PHY_SLOT_NO_MBUF] += frames;
-		slot_advance(p, s, 1);
+		slot_end(p, side);
 		return 0;
 	}
-	slot_frames(p, side, now_ns, todo, out);
+	slot_frames(p, side, now_ns, todo, refused ? &error : NULL, out);
 	s->slots++;
-	slot_advance(p, s, 1);
+	slot_end(p, side);
 	return frames;
 }
 

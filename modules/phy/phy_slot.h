@@ -7,6 +7,10 @@
  *
  * Slot k is due at t0 + k·T, where t0 is the first visit of any side. A visit that comes a
  * slot or more late sends the newest slot due and counts those it passed over.
+ *
+ * With a gNB, its side gets SLOT.indication alone, and what it asked in vain as ERROR.indication.
+ * The UEs' side is some slots behind, and gets the grants that the gNB asked for; slots with
+ * grants are not passed over.
  */
 
 #include <stdatomic.h>
@@ -16,7 +20,7 @@
 
 #include "codec/fapi.h"
 
-#define PHY_SLOT_FRAMES_MAX 9 /**< grants of 8 carriers and the indication */
+#define PHY_SLOT_FRAMES_MAX 10 /**< grants of 8 carriers, the indication, an error's */
 
 struct phy;
 

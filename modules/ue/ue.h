@@ -30,6 +30,13 @@ struct ue {
 int ue_plan(struct ap_plan *p, unsigned i, struct ap_error *err);
 
 /**
+ * Plans the nodes of a stack.
+ * @param slot_type node type of its MAC: `mac_slot`, of a gNB `mac_sched`
+ */
+int ue_stack_plan(struct ap_plan *p, const struct ap_cfg_ue *ue, const char *slot_type,
+		  struct ap_error *err);
+
+/**
  * Makes all entities of the UEs, and binds the nodes called `cfg->name`.* to them. `cfg`, `ul` and
  * the l2's directions are set before. Control thread.
  * @return 0 or -EINVAL with `err` filled; ue_stack_fini() follows either way

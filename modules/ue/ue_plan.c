@@ -7,6 +7,8 @@
  *   down: phy_rx → fapi_rx → mac_demux → rlc_rx → pdcp_rx → sdap_rx →
  *         [copy_dl_out] → user_tx
  *
+ * A gNB's has mac_sched in place of mac_slot; its user network lies beyond.
+ *
  * and pdcp_rx → pdcp_tx for PDCP status reports, mac_slot → phy_tx for scheduling requests.
  *
  * The copy nodes stand in the chain whatever `copy` says; with `none` they hand on what comes.
@@ -14,6 +16,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "modules/mac/mac_tx.h"
 #include "modules/rlc/rlc_tx.h"
@@ -75,7 +78,13 @@ queued(const struct ap_node *rlc_tx)
 int
 ue_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 {
-	const struct ap_cfg_ue *ue = &p->cfg->ue[i];
+	return ue_stack_plan(p, &p->cfg->ue[i], "mac_slot", err);
+}
+
+int
+ue_stack_plan(struct ap_plan *p, const struct ap_cfg_ue *ue, const char *slot_type,
+	      struct ap_error *err)
+{
 	struct ap_plan_node *up = NULL, *down = NULL, *slot, *phy_tx, *user_rx, *pdcp_tx, *rlc_tx;
 
 	chain(p, ue->name, "user_rx", "port_rx", ue->user_port, &up, err);
@@ -102,17 +111,17 @@ ue_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 	if (user_rx->port->proxy_neigh)
 		ap_plan_link(user_rx, EDGE_REPLY, down);
 
-	slot = ap_plan_add(p, ue->name, "mac_slot", "mac_slot", 0, err);
+	slot = ap_plan_add(p, ue->name, slot_type, slot_type, 0, err);
 	phy_tx =
 		slot ? ap_plan_add_port(p, ue->name, "phy_tx", "port_tx", ue->phy_port, err) : NULL;
 	if (phy_tx == NULL || plan_carriers(p, ue, slot, phy_tx, err) < 0)
 		return -EINVAL;
-	if (ue->sr.trans_max)
+	if (ue->sr.trans_max || strcmp(slot_type, "mac_slot") != 0)
 		ap_plan_link(slot, MAC_SLOT_EDGE_SR, phy_tx);
 	if (phy_tx->port->framing != AP_FRAMING_RAW || user_rx->port->framing == AP_FRAMING_RAW)
 		return ap_error_set(err,
-				    "%s: ue %s: the PHY port's framing must be raw, the user "
+				    "%s: %s %s: the PHY port's framing must be raw, the user "
 				    "port's ethernet or ip",
-				    p->cfg->path, ue->name);
+				    p->cfg->path, ue->kind, ue->name);
 	return ap_plan_queue(p, &(struct ap_plan_queue){rlc_tx, slot, "RLC queues", queued});
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include <rte_errno.h>
@@ -122,6 +123,8 @@ mac_ue_init(struct ue *ue, uint32_t u)
 				.nb_lcs = cfg->bearers_count,
 				.lcs = lcs,
 				.harq_processes = cfg->harq.processes,
+				/* UEs of a gNB, which grants what is asked for and no more */
+				.every_slot = cfg->address || cfg->address6,
 				.periodicBSR_ms = cfg->periodic_bsr_ms,
 				.retxBSR_ms = cfg->retx_bsr_ms,
 				.phr = {.on = cfg->phr.report == AP_CFG_ON,
@@ -210,7 +213,7 @@ reports_make(struct ap_run *run, struct ue *ue, struct ap_error *err)
 {
 	char name[RTE_RING_NAMESIZE];
 
-	snprintf(name, sizeof(name), "reports%u.%.16s", run->serial, ue->cfg->name);
+	snprintf(name, sizeof(name), "reports%u.%" PRIxPTR, run->serial, (uintptr_t)ue);
 	ue->l2.reports = rte_ring_create(name, PDCP_REPORTS_MAX + 1, SOCKET_ID_ANY,
 					 RING_F_SP_ENQ | RING_F_SC_DEQ);
 	return ue->l2.reports ? 0

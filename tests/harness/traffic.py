@@ -84,9 +84,11 @@ def tcp_transfer(
     timeout: float = 60,
     *,
     window: int | None = None,
+    source: str | None = None,
 ) -> tuple[str, str]:
     """Sends `size` random octets over one TCP connection. @return SHA-256 sent, and received.
 
+    `source`: the client's address, where it has several.
     `window`: octets under way at most, so that no queue on the way overflows where pollers and
     hosts share CPUs.
     """
@@ -119,6 +121,8 @@ def tcp_transfer(
         # Reno is in every kernel, and does not take a CPU that others use too for a thin link.
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"reno")
         client.settimeout(timeout)
+        if source:
+            client.bind((source, 0))
         client.connect((address, port))
         client.sendall(content)
         client.shutdown(socket.SHUT_WR)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Defaults and checks of a gnb, and of a phy that has one. */
+#include <errno.h>
+#include <string.h>
+
+#include "core/config_check.h"
+#include "core/config_schema.h"
+
+int
+config_gnb_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap_error *err)
+{
+	const char *name = gnb->l2.name;
+
+	gnb->l2.kind = "gnb";
+	gnb->l2.carriers = gnb->tb_bytes_count;
+	DEFAULT(gnb->ues_per_slot, 16);
+	DEFAULT(gnb->average_ms, 100);
+	if (config_ue_finish(cfg, &gnb->l2, err) < 0)
+		return -EINVAL;
+	if (gnb->l2.address == NULL && gnb->l2.address6 == NULL)
+		BAD("%s: gnb %s: needs 'address' or 'address6', those of the first UE", cfg->path,
+		    name);
+	if (gnb->ues_per_slot > 64)
+		BAD("%s: gnb %s: ues_per_slot %u must be 1..64", cfg->path, name,
+		    gnb->ues_per_slot);
+	if (gnb->ue_slot_bytes && gnb->ue_slot_bytes < 64)
+		BAD("%s: gnb %s: ue_slot_bytes %u must be at least 64", cfg->path, name,
+		    gnb->ue_slot_bytes);
+	if (gnb->average_ms > 60000)
+		BAD("%s: gnb %s: average_ms %u must be 1..60000", cfg->path, name, gnb->average_ms);
+	for (unsigned i = 0; i < gnb->tb_bytes_count; i++)
+		if (gnb->tb_bytes[i] < 64)
+			BAD("%s: gnb %s: tb_bytes[%u] = %u must be at least 64", cfg->path, name, i,
+			    gnb->tb_bytes[i]);
+	return 0;
+}
+
+int
+config_phy_gnb_finish(const struct ap_config *cfg, struct ap_cfg_phy *phy, struct ap_error *err)
+{
+	if (phy->side != AP_PHY_GNB) {
+		if (phy->ues || phy->ahead)
+			BAD("%s: phy %s: ues and ahead are for side gnb", cfg->path, phy->name);
+		return 0;
+	}
+	DEFAULT(phy->ues, 1);
+	DEFAULT(phy->ahead, 2);
+	if (phy->port2 == NULL)
+		BAD("%s: phy %s: side gnb: 'port2' is missing, the gNB's", cfg->path, phy->name);
+	if (phy->ues > AP_CFG_UES_MAX)
+		BAD("%s: phy %s: %u UEs: at most %u", cfg->path, phy->name, phy->ues,
+		    AP_CFG_UES_MAX);
+	if (phy->ahead > 63)
+		BAD("%s: phy %s: ahead %u must be 1..63", cfg->path, phy->name, phy->ahead);
+	if (phy->harq.processes || phy->harq.max_tx || phy->soft_loss > 0 || phy->grant_on_sr)
+		BAD("%s: phy %s: harq, soft_loss and grant_on_sr are not for side gnb: the gNB "
+		    "grants",
+		    cfg->path, phy->name);
+	return 0;
+}
+
+/** @return whether a ring joins the phy's port to the stack's. */
+static bool
+joined(const struct ap_config *cfg, const char *phy_port, const struct ap_cfg_ue *stack)
+{
+	const struct ap_cfg_port *port = ap_config_port(cfg, phy_port);
+
+	return port && port->preset == AP_PRESET_RING && strcmp(port->peer, stack->phy_port) == 0;
+}
+
+static int
+join(const struct ap_config *cfg, const struct ap_cfg_phy *phy, const struct ap_cfg_ue *stack,
+     struct ap_error *err)
+{
+	if (stack->numerology != phy->numerology)
+		BAD("%s: phy %s: numerology %u, but %s %s at its port has %u", cfg->path, phy->name,
+		    phy->numerology, stack->kind, stack->name, stack->numerology);
+	if (stack->carriers != phy->tb_bytes_count)
+		BAD("%s: phy %s: %u carriers, but %s %s at its port has %u", cfg->path, phy->name,
+		    phy->tb_bytes_count, stack->kind, stack->name, stack->carriers);
+	if (stack->count != phy->ues || stack->rnti != phy->rnti)
+		BAD("%s: phy %s: %u UEs from rnti %u, but %s %s at its port has %u from %u",
+		    cfg->path, phy->name, phy->ues, phy->rnti, stack->kind, stack->name,
+		    stack->count, stack->rnti);
+	if (stack->loopback)
+		BAD("%s: phy %s: ue %s at its port has 'loopback': it would not hear the gNB",
+		    cfg->path, phy->name, stack->name);
+	return 0;
+}
+
+int
+config_phy_gnb_join(const struct ap_config *cfg, const struct ap_cfg_phy *phy, struct ap_error *err)
+{
+	for (unsigned i = 0; i < cfg->ue_count; i++) {
+		if (joined(cfg, phy->port2, &cfg->ue[i]))
+			BAD("%s: phy %s: port2 is the gNB's with side gnb, but leads to ue %s",
+			    cfg->path, phy->name, cfg->ue[i].name);
+		if (joined(cfg, phy->port, &cfg->ue[i])) {
+			if (join(cfg, phy, &cfg->ue[i], err) < 0)
+				return -EINVAL;
+			if (cfg->ue[i].sr.trans_max == 0)
+				BAD("%s: ue %s: needs 'sr': a gNB grants what is asked for",
+				    cfg->path, cfg->ue[i].name);
+		}
+	}
+	for (unsigned i = 0; i < cfg->gnb_count; i++) {
+		const struct ap_cfg_gnb *gnb = &cfg->gnb[i];
+
+		if (!joined(cfg, phy->port2, &gnb->l2))
+			continue;
+		if (join(cfg, phy, &gnb->l2, err) < 0)
+			return -EINVAL;
+		for (unsigned c = 0; c < gnb->tb_bytes_count; c++)
+			if (gnb->tb_bytes[c] > phy->tb_bytes[c])
+				BAD("%s: gnb %s: tb_bytes[%u] = %u, but phy %s has %u", cfg->path,
+				    gnb->l2.name, c, gnb->tb_bytes[c], phy->name, phy->tb_bytes[c]);
+	}
+	return 0;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * Role `gnb`: the stack of its UEs (modules/ue) on the network's side. Downlink packets find their
+ * UE by destination address; who is sent what when, mac_sched says.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "core/role.h"
+#include "core/run.h"
+#include "modules/mac/mac_cell.h"
+#include "modules/mac/mac_tx.h"
+#include "modules/ue/ue.h"
+
+struct gnb_l2 {
+	struct ue stack;
+	const struct ap_cfg_gnb *cfg;
+};
+
+static const char *const policies[] = {
+	[AP_SCHEDULER_ROUND_ROBIN] = "round_robin",
+	[AP_SCHEDULER_PROPORTIONAL_FAIR] = "proportional_fair",
+};
+
+static unsigned
+gnb_count(const struct ap_config *cfg)
+{
+	return cfg->gnb_count;
+}
+
+static int
+gnb_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
+{
+	const struct ap_cfg_gnb *gnb = &p->cfg->gnb[i];
+	const uint32_t max = fapi_tb_max(gnb->l2.frame_bytes);
+
+	for (unsigned c = 0; c < gnb->tb_bytes_count; c++)
+		if (gnb->tb_bytes[c] > max)
+			return ap_error_set(err,
+					    "%s: gnb %s: tb_bytes[%u] = %u: frames of %u B carry "
+					    "at most %u in the 128 segments nFAPI can number",
+					    p->cfg->path, gnb->l2.name, c, gnb->tb_bytes[c],
+					    gnb->l2.frame_bytes, max);
+	return ue_stack_plan(p, &gnb->l2, "mac_sched", err);
+}
+
+static int
+cell_make(struct gnb_l2 *gnb, struct ap_error *err)
+{
+	const struct ap_cfg_gnb *cfg = gnb->cfg;
+	struct mac_cell_cfg c = {
+		.nb_ues = cfg->l2.count,
+		.nb_carriers = cfg->l2.carriers,
+		.numerology = cfg->l2.numerology,
+		.pdus = fapi_tti_pdus(cfg->l2.frame_bytes),
+		.sched = {.policy = policies[cfg->scheduler],
+			  .ues_per_slot = cfg->ues_per_slot,
+			  .ue_bytes = cfg->ue_slot_bytes,
+			  .average_ms = cfg->average_ms},
+		.ul = gnb->stack.ul,
+	};
+
+	memcpy(c.tb_bytes, cfg->tb_bytes, cfg->tb_bytes_count * sizeof(c.tb_bytes[0]));
+	gnb->stack.l2.cell = mac_cell_create(&c);
+	return gnb->stack.l2.cell
+		       ? 0
+		       : ap_error_set(err, "gnb %s: scheduler: %s", cfg->l2.name, strerror(errno));
+}
+
+static void
+gnb_report(const void *obj, double seconds, FILE *f, bool json)
+{
+	const struct gnb_l2 *gnb = obj;
+	const struct l2 *l2 = &gnb->stack.l2;
+	const struct mac_cell *c = l2->cell;
+	const uint64_t missed = l2->mac_tx->slots_missed + l2->slots.missed;
+
+	(void)seconds;
+	fprintf(f,
+		json ? "{\"role\": \"%s\", \"slots\": %" PRIu64 ", \"slots_missed\": %" PRIu64
+		       ", \"dl_tbs\": %" PRIu64 ", \"dl_tb_bytes\": %" PRIu64
+		       ", \"ul_tbs\": %" PRIu64 ", \"ul_tb_bytes\": %" PRIu64 ", \"srs\": %" PRIu64
+		       ", \"phy_errors\": %" PRIu64 ", \"scheduler\": \"%s\"}"
+		     : "%s: shared %" PRIu64 " slots, missed %" PRIu64 ", sent %" PRIu64
+		       " TBs of %" PRIu64 " B, granted %" PRIu64 " of %" PRIu64 " B, heard %" PRIu64
+		       " SRs and %" PRIu64 " errors of the PHY, scheduler %s\n",
+		gnb->cfg->l2.name, l2->slots_served, missed, c->dl_tbs, c->dl_bytes, c->ul_tbs,
+		c->ul_bytes, l2->fapi_rx->srs_in, l2->fapi_rx->errors_in,
+		policies[gnb->cfg->scheduler]);
+}
+
+static void
+gnb_destroy(void *obj)
+{
+	struct gnb_l2 *gnb = obj;
+
+	ue_stack_fini(&gnb->stack);
+	mac_cell_destroy(gnb->stack.l2.cell);
+	rte_free(gnb->stack.ul);
+	rte_free(gnb);
+}
+
+static void *
+gnb_build(struct ap_run *run, unsigned i, struct ap_error *err)
+{
+	const struct ap_cfg_gnb *cfg = &run->cfg->gnb[i];
+	struct gnb_l2 *gnb = rte_zmalloc("gnb", sizeof(*gnb), RTE_CACHE_LINE_SIZE);
+
+	if (gnb)
+		gnb->stack.ul = rte_zmalloc("mac_ul", cfg->l2.count * sizeof(struct mac_ul),
+					    RTE_CACHE_LINE_SIZE);
+	if (gnb == NULL || gnb->stack.ul == NULL) {
+		ap_error_set(err, "%s: out of memory", run->cfg->path);
+		rte_free(gnb);
+		return NULL;
+	}
+	gnb->cfg = cfg;
+	gnb->stack.cfg = &cfg->l2;
+	gnb->stack.l2.tx_direction = L2_DOWNLINK;
+	gnb->stack.l2.rx_direction = L2_UPLINK;
+	if (cell_make(gnb, err) < 0 || ue_stack_init(&gnb->stack, run, err) < 0) {
+		gnb_destroy(gnb);
+		return NULL;
+	}
+	return gnb;
+}
+
+static const struct ap_role_type gnb = {
+	.kind = "gnb",
+	.count = gnb_count,
+	.plan = gnb_plan,
+	.build = gnb_build,
+	.poll = ue_pdcp_poll,
+	.report = gnb_report,
+	.destroy = gnb_destroy,
+};
+
+AP_ROLE_REGISTER(gnb)

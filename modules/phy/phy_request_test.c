@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A gNB at its PHY: what it may ask for, who gets it, and what is refused by name. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "modules/fapi/fapi_rx.h"
+#include "modules/phy/phy.h"
+#include "test_eal.h"
+#include "test_fapi.h"
+
+#define RNTI 0x4601
+#define UES 3
+#define CAPACITY 20000
+#define T0 1000000ULL
+#define T 500000ULL /* numerology 1 */
+#define AHEAD 2
+#define B 160 /* a while after the first slot */
+
+static struct rte_mempool *emu, *pool;
+static struct phy phy;
+static struct fapi_rx ue_rx, gnb_rx;
+static struct fapi_tx gnb_tx, ue_tx;
+static struct slot_box ue_slots, gnb_slots;
+static struct mac_ul ul[UES];
+static uint64_t drops[PHY_LOOP_DROPS], slot_drops[PHY_SLOT_DROPS], rx_drops[FAPI_RX_DROPS];
+
+static int
+setup(void **state)
+{
+	(void)state;
+	if (test_eal_init() != 0)
+		return -1;
+	emu = test_pool("emu", 255, 9000);
+	pool = test_pool("frames", 255, 9000);
+	return emu && pool ? 0 : -1;
+}
+
+static int
+begin(void **state)
+{
+	const struct fapi_rx_cfg ue = {.carriers = 1,
+				       .numerology = 1,
+				       .rnti = RNTI,
+				       .nb_ues = UES,
+				       .slots = &ue_slots,
+				       .proto = pool};
+	const struct fapi_rx_cfg gnb = {.carriers = 1,
+					.numerology = 1,
+					.rnti = RNTI,
+					.nb_ues = UES,
+					.slots = &gnb_slots,
+					.ul = ul,
+					.proto = pool};
+	const struct fapi_tx_cfg tx = {.hdr = pool};
+	const struct phy_cfg cfg = {.numerology = 1,
+				    .carriers = 1,
+				    .carrier = {{{CAPACITY}, 1}},
+				    .cross_connect = true,
+				    .gnb = true,
+				    .rnti = RNTI,
+				    .nb_ues = UES,
+				    .ahead = AHEAD,
+				    .pool = emu};
+
+	(void)state;
+	memset(&phy, 0, sizeof(phy));
+	memset(&ue_slots, 0, sizeof(ue_slots));
+	memset(&gnb_slots, 0, sizeof(gnb_slots));
+	memset(ul, 0, sizeof(ul));
+	memset(drops, 0, sizeof(drops));
+	memset(rx_drops, 0, sizeof(rx_drops));
+	assert_int_equal(fapi_rx_init(&ue_rx, &ue), 0);
+	assert_int_equal(fapi_rx_init(&gnb_rx, &gnb), 0);
+	assert_int_equal(fapi_tx_init(&gnb_tx, &tx), 0);
+	assert_int_equal(fapi_tx_init(&ue_tx, &tx), 0);
+	assert_int_equal(phy_init(&phy, &cfg), 0);
+	return 0;
+}
+
+static int
+end(void **state)
+{
+	(void)state;
+	phy_fini(&phy);
+	fapi_rx_fini(&ue_rx);
+	fapi_rx_fini(&gnb_rx);
+	for (unsigned i = 0; i < FAPI_RX_DROPS; i++)
+		assert_int_equal(rx_drops[i], 0);
+	assert_pool_full(emu);
+	assert_pool_full(pool);
+	return 0;
+}
+
+/** Both clocks at the time of the gNB's slot `k`. */
+static void
+tick(uint64_t k)
+{
+	for (uint32_t side = 0; side < PHY_SIDES; side++) {
+		struct rte_mbuf *out[PHY_SLOT_FRAMES_MAX];
+		struct fapi_rx_out got = {.drops = rx_drops};
+		uint16_t nb = phy_slot_poll(&phy, side, T0 + k * T, out, slot_drops);
+
+		assert_int_equal(
+			fapi_rx_burst(side == PHY_UES ? &ue_rx : &gnb_rx, out, nb, 0, &got), nb);
+	}
+}
+
+static struct fapi_slot
+at(uint64_t k)
+{
+	return (struct fapi_slot){(uint16_t)(k / 20 % 1024), (uint16_t)(k % 20)};
+}
+
+/** Frames go in at `side`; TBs that come out at the other are appended to `got`. */
+static void
+send(uint32_t side, struct rte_mbuf **frames, uint16_t nb, struct fapi_rx_out *got)
+{
+	phy_path_burst(&phy, side, frames, nb, T0, drops);
+	assert_int_equal(fapi_rx_burst(side == PHY_UES ? &gnb_rx : &ue_rx, phy.path[side].out,
+				       phy.path[side].nb_out, 0, got),
+			 phy.path[side].nb_out);
+}
+
+static void
+ask(bool uplink, uint64_t k, const struct fapi_grant *g, uint32_t nb)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+	struct fapi_rx_out got = {.drops = rx_drops};
+
+	fapi_tx_tti(&gnb_tx, m, uplink ? FAPI_UL_TTI_REQUEST : FAPI_DL_TTI_REQUEST, at(k), g, nb, 0,
+		    0);
+	send(PHY_GNB, &m, 1, &got);
+}
+
+/** A TB with PDU index `index` for slot `k`. @return TBs that came out, the last one in `tb`. */
+static uint16_t
+tb_send(uint32_t side, uint64_t k, uint16_t index, uint32_t seed, uint32_t bytes,
+	struct rte_mbuf **tb)
+{
+	struct fapi_tx *tx = side == PHY_UES ? &ue_tx : &gnb_tx;
+	struct fapi_rx_out got = {.drops = rx_drops};
+	struct rte_mbuf *frames[32];
+	uint64_t none[FAPI_TX_DROPS] = {0};
+	uint16_t nb = tb_fragments(pool, seed, bytes, tx->frame_bytes, frames);
+
+	ap_ext(frames[0])->spare = index;
+	ap_ext(frames[0])->sfn = at(k).sfn;
+	ap_ext(frames[0])->slot = at(k).slot;
+	assert_int_equal(fapi_tx_burst(tx, frames, nb, 0, none), nb);
+	send(side, frames, nb, &got);
+	for (uint16_t i = 0; i + 1 < got.nb; i++)
+		rte_pktmbuf_free(got.tb[i]);
+	*tb = got.nb ? got.tb[got.nb - 1] : NULL;
+	return got.nb;
+}
+
+static const struct fapi_grant three[] = {
+	{.rnti = RNTI + 2, .handle = 0, .tb_bytes = 9500},
+	{.rnti = RNTI, .handle = 1, .tb_bytes = 500},
+	{.rnti = RNTI + 1, .handle = 2, .tb_bytes = 10000},
+};
+
+static void
+downlink_tbs_reach_their_ues(void **state)
+{
+	const uint16_t order[] = {2, 0, 1};
+
+	(void)state;
+	tick(0);
+	assert_int_equal(slot_box_count(&gnb_slots), 1);
+	assert_int_equal(slot_box_count(&ue_slots), 0); /* they are two slots behind */
+	ask(false, 0, three, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		const struct fapi_grant *g = &three[order[i]];
+		struct rte_mbuf *tb;
+
+		assert_int_equal(tb_send(PHY_GNB, 0, (uint16_t)g->handle, i, g->tb_bytes, &tb), 1);
+		assert_int_equal(ap_ext(tb)->spare, g->rnti);
+		assert_tb(tb, i, g->tb_bytes);
+		rte_pktmbuf_free(tb);
+	}
+	assert_int_equal(phy.requests->dl_pdus, 3);
+	assert_int_equal(phy.requests->refused, 0);
+}
+
+static void
+uplink_grants_reach_ues_and_tbs_the_gnb(void **state)
+{
+	struct slot_grant g = {0};
+	struct rte_mbuf *tb;
+
+	(void)state;
+	for (uint64_t k = 0; k < 30; k++)
+		tick(k); /* the SFN has changed */
+	while (slot_box_get(&ue_slots, &g))
+		assert_int_equal(g.tb_bytes[0], 0);
+	ask(true, 29, three, 3);
+	tick(30);
+	assert_true(slot_box_get(&ue_slots, &g)); /* slot 28 */
+	assert_int_equal(g.slot, 8);
+	assert_int_equal(g.tb_bytes[0], 0);
+	tick(31);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(slot_box_get(&ue_slots, &g));
+		assert_int_equal(g.sfn, 1);
+		assert_int_equal(g.slot, 9);
+		assert_int_equal(g.more, 2 - i);
+		assert_int_equal(g.rnti, three[i].rnti);
+		assert_int_equal(g.ue, three[i].rnti - RNTI);
+		assert_int_equal(g.tb_bytes[0], three[i].tb_bytes);
+		assert_int_equal(tb_send(PHY_UES, 29, g.tb[0].handle, i, g.tb_bytes[0], &tb), 1);
+		assert_int_equal(ap_ext(tb)->spare, three[i].rnti);
+		assert_int_equal(ap_ext(tb)->slot, 9);
+		assert_tb(tb, i, three[i].tb_bytes);
+		rte_pktmbuf_free(tb);
+	}
+	assert_int_equal(phy.requests->ul_pdus, 3);
+	assert_int_equal(phy.requests->late, 0);
+}
+
+static void
+scheduling_requests_reach_the_gnb(void **state)
+{
+	const uint16_t rnti[] = {RNTI + 1, RNTI + UES};
+	struct fapi_rx_out got = {.drops = rx_drops};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+		fapi_tx_sr(&ue_tx, m, &(struct fapi_sr){.rnti = rnti[i]}, 0, 0);
+		send(PHY_UES, &m, 1, &got);
+	}
+	assert_int_equal(mac_ul_requests(&ul[1]), 1);
+	assert_int_equal(mac_ul_requests(&ul[0]) + mac_ul_requests(&ul[2]), 0);
+	assert_int_equal(drops[PHY_UNKNOWN_RNTI], 1);
+	assert_int_equal(phy.sr[PHY_UES].srs, 1);
+}
+
+static void
+assert_told(uint8_t message, uint8_t code, uint64_t errors)
+{
+	assert_int_equal(gnb_rx.errors_in, errors);
+	assert_int_equal(gnb_rx.error.message_id, message);
+	assert_int_equal(gnb_rx.error.code, code);
+}
+
+/** Each refusal has a name, and the gNB is told with its next slot. */
+static void
+what_cannot_be_is_refused(void **state)
+{
+	struct fapi_grant g[3];
+	struct rte_mbuf *tb;
+
+	(void)state;
+	for (uint64_t k = 0; k <= B + 40; k++)
+		tick(k);
+	memcpy(g, three, sizeof(g));
+	g[2].tb_bytes++; /* together one octet more than the carrier has */
+	ask(false, B + 40, g, 3);
+	assert_int_equal(drops[PHY_OVERSUBSCRIBED], 1);
+	tick(B + 41);
+	assert_told(FAPI_DL_TTI_REQUEST, 4, 1);
+	assert_int_equal(tb_send(PHY_GNB, B + 40, 0, 1, g[0].tb_bytes, &tb), 0); /* nothing of it */
+	assert_true(drops[PHY_NO_PDU] > 0);
+	tick(B + 42);
+	assert_told(FAPI_TX_DATA_REQUEST, 8, 2);
+
+	g[2] = three[2];
+	g[1].rnti = RNTI + UES;
+	ask(true, B + 42, g, 3);
+	assert_int_equal(drops[PHY_UNKNOWN_RNTI], 1);
+	g[1].rnti = RNTI;
+	g[1].handle = 0; /* twice the same index */
+	ask(true, B + 42, g, 3);
+	assert_int_equal(drops[PHY_BAD_BODY], 1);
+	ask(true, B + 42, three, 3);
+	ask(true, B + 42, three, 1);
+	assert_int_equal(drops[PHY_TTI_REPEATED], 1);
+	ask(true, B + 40, three, 3); /* its UEs have been told of slot 40 */
+	assert_int_equal(drops[PHY_LATE], 1);
+	ask(false, B + 43, three, 3); /* slot 43 was not indicated yet */
+	assert_int_equal(drops[PHY_LATE], 2);
+	ask(false, 10, three, 3);
+	assert_int_equal(drops[PHY_LATE], 3);
+	tick(B + 43);
+	assert_told(FAPI_DL_TTI_REQUEST, 3, 3);
+
+	ask(false, B + 43, three, 3);
+	assert_int_equal(tb_send(PHY_GNB, B + 43, 1, 1, 499, &tb), 0);
+	assert_int_equal(drops[PHY_TB_SIZE], 1);
+	assert_int_equal(tb_send(PHY_GNB, B + 43, 1, 1, 500, &tb), 1);
+	rte_pktmbuf_free(tb);
+	drops[PHY_NO_PDU] = 0;
+	assert_int_equal(tb_send(PHY_GNB, B + 43, 1, 1, 500, &tb), 0); /* a second time */
+	assert_int_equal(drops[PHY_NO_PDU], 1);
+	assert_int_equal(tb_send(PHY_UES, B + 43, 1, 1, 500, &tb), 0); /* announced, not granted */
+	assert_int_equal(drops[PHY_NO_PDU], 2);
+}
+
+int
+main(void)
+{
+#define with_phy(f) cmocka_unit_test_setup_teardown(f, begin, end)
+	const struct CMUnitTest tests[] = {
+		with_phy(downlink_tbs_reach_their_ues),
+		with_phy(uplink_grants_reach_ues_and_tbs_the_gnb),
+		with_phy(scheduling_requests_reach_the_gnb),
+		with_phy(what_cannot_be_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}
