@@ -196,9 +196,8 @@ mac_build_one(struct mac_build *b, struct rte_mbuf **m, struct mac_build_run *ru
 	if (flags & AP_M_TIMED)
 		b->oldest_ns = RTE_MIN(b->oldest_ns, ap_ext(*m)->enter_ns);
 	if (unlikely(flags & (AP_M_TB_START | AP_M_TB_END | AP_M_CONTROL)))
-		return flags & AP_M_CONTROL
-			       ? mac_build_pass(m, run)
-			       : mac_build_mark(b, m, flags & AP_M_TB_START, run, ops);
+		return flags & AP_M_CONTROL ? mac_build_pass(m, run)
+					    : mac_build_mark(b, m, flags & AP_M_TB_START, run, ops);
 	if (unlikely(len + hl >= b->room || len == 0))
 		return mac_build_slow(b, m, len, hl, run, ops);
 	if (likely(ops->whole(b, m, len, hl))) {
