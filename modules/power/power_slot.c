@@ -10,7 +10,8 @@
 #define GRACE_NS 20000ULL      /**< a burst may be so late */
 #define LATE_FIRST_NS 60000ULL /**< until the first sleep has ended */
 #define LATE_MOST_NS 300000ULL
-#define LOCKED 4     /**< bursts as expected before the lcore relies on it */
+#define LEARNED 4    /**< bursts as expected before the lcore relies on it ... */
+#define TOLD 1       /**< ... and where it was told the period */
 #define STRAYS 4     /**< bursts in a row at other times, and it begins anew */
 #define FORGIVEN 8   /**< bursts that stay out before it does no more */
 #define SKIPPED 16   /**< periods without a burst between two that still count as expected */
@@ -33,7 +34,7 @@ toward(uint64_t old, uint64_t sample, unsigned shift)
 static bool
 punctual(const struct power_slot *s, uint64_t start, uint64_t periods)
 {
-	return periods >= 1 && periods <= (s->hits < LOCKED ? 1 : SKIPPED) &&
+	return periods >= 1 && periods <= (s->hits < s->sure ? 1 : SKIPPED) &&
 	       distance(start, s->burst_ns + periods * s->period_ns) <=
 		       RTE_MAX(s->period_ns / TOLERANCE, GRACE_NS / 2);
 }
@@ -55,12 +56,13 @@ burst(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t start, bool
 {
 	uint64_t since = start - s->burst_ns, periods, expected;
 
+	s->sure = cfg->slot_us ? TOLD : LEARNED;
 	if (cfg->slot_us != 0)
 		s->period_ns = cfg->slot_us * AP_NS_PER_US;
 	periods = s->period_ns ? (since + s->period_ns / 2) / s->period_ns : 0;
 	if (s->burst_ns == 0 || !punctual(s, start, periods)) {
 		/* Some packets come when they like; the rhythm may go on beneath. */
-		if (s->hits < LOCKED || ++s->strays >= STRAYS)
+		if (s->hits < s->sure || ++s->strays >= STRAYS)
 			begin_anew(cfg, s, start);
 		return;
 	}
@@ -108,7 +110,7 @@ power_slot_idle(struct power_slot *s, uint64_t now_ns, uint64_t *until_ns)
 {
 	const uint64_t guard = power_slot_guard(s), grace = GRACE_NS + 4 * s->jitter_ns;
 
-	if (s->hits < LOCKED)
+	if (s->hits == 0 || s->hits < s->sure)
 		return POWER_SLOT_UNKNOWN;
 	if (now_ns > s->next_ns + grace) {
 		uint64_t passed = (now_ns - grace - s->next_ns) / s->period_ns + 1;

@@ -31,6 +31,7 @@ struct power_slot {
 	uint32_t hits;      /**< bursts in a row that came as expected */
 	uint32_t strays;    /**< ... that came at another time */
 	uint32_t misses;    /**< ... that did not come at all */
+	uint32_t sure;      /**< hits from which the lcore relies on it: fewer when it was told */
 };
 
 /** What to do after a pass that found nothing. */
