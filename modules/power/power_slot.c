@@ -4,15 +4,18 @@
 #include "core/clock.h"
 #include "modules/power/power_slot.h"
 
-#define GAP_NS 10000ULL        /**< without packets for so long: what comes is another burst */
+#define GAP_NS 20000ULL        /**< without packets for so long: what comes is another burst */
 #define SETTLE_NS 5000ULL      /**< a burst may go on for so long after its last packets */
 #define NAP_NS 20000ULL        /**< shorter ones cost more than they save */
 #define GRACE_NS 20000ULL      /**< a burst may be so late */
 #define LATE_FIRST_NS 60000ULL /**< until the first sleep has ended */
 #define LATE_MOST_NS 300000ULL
+#define LATE_UP_NS 4000ULL
+#define LATE_DOWN_NS 250ULL
 #define LEARNED 4    /**< bursts as expected before the lcore relies on it ... */
 #define TOLD 1       /**< ... and where it was told the period */
-#define STRAYS 4     /**< bursts in a row at other times, and it begins anew */
+#define STRAY 2      /**< what a burst at another time counts; one as expected takes 1 back */
+#define STRAYS 8     /**< and it begins anew */
 #define FORGIVEN 8   /**< bursts that stay out before it does no more */
 #define SKIPPED 16   /**< periods without a burst between two that still count as expected */
 #define TOLERANCE 16 /**< share of a period that a burst may be off */
@@ -60,15 +63,19 @@ burst(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t start, bool
 	if (cfg->slot_us != 0)
 		s->period_ns = cfg->slot_us * AP_NS_PER_US;
 	periods = s->period_ns ? (since + s->period_ns / 2) / s->period_ns : 0;
+	/* A burst that falters is still the one that began. */
+	if (periods == 0 && s->burst_ns != 0 && (cfg->slot_us != 0 || s->hits >= s->sure))
+		return;
 	if (s->burst_ns == 0 || !punctual(s, start, periods)) {
 		/* Some packets come when they like; the rhythm may go on beneath. */
-		if (s->hits < s->sure || ++s->strays >= STRAYS)
+		s->strays += STRAY;
+		if (s->hits < s->sure || s->strays >= STRAYS)
 			begin_anew(cfg, s, start);
 		return;
 	}
 	expected = s->burst_ns + periods * s->period_ns;
 	s->hits++;
-	s->strays = 0;
+	s->strays -= s->strays > 0;
 	s->misses = 0;
 	s->jitter_ns = toward(s->jitter_ns, distance(start, expected), 3);
 	if (cfg->slot_us == 0)
@@ -92,11 +99,14 @@ power_slot_packets(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_
 void
 power_slot_slept(struct power_slot *s, uint64_t late_ns)
 {
-	late_ns = RTE_MIN(late_ns, LATE_MOST_NS);
 	if (s->late_ns == 0)
-		s->late_ns = late_ns + 1;
-	/* Being late delays packets, being early costs a few polls: up at once, down slowly. */
-	s->late_ns = toward(s->late_ns, late_ns, late_ns > s->late_ns ? 1 : 6);
+		s->late_ns = RTE_MIN(late_ns, LATE_MOST_NS) + LATE_DOWN_NS;
+	/* Where steps up and down balance, 16 of 17 sleeps end in time. How late the others are
+	 * does not count: a thread that lost its CPU for milliseconds says nothing. */
+	if (late_ns > s->late_ns)
+		s->late_ns = RTE_MIN(s->late_ns + LATE_UP_NS, LATE_MOST_NS);
+	else
+		s->late_ns -= RTE_MIN(s->late_ns - 1, LATE_DOWN_NS);
 }
 
 uint64_t

@@ -29,7 +29,7 @@ struct power_slot {
 	uint64_t jitter_ns; /**< mean distance of bursts from when they were expected */
 	uint64_t late_ns;   /**< how late sleeps end, rather too much than too little */
 	uint32_t hits;      /**< bursts in a row that came as expected */
-	uint32_t strays;    /**< ... that came at another time */
+	uint32_t strays;    /**< ... how often they came at another time lately */
 	uint32_t misses;    /**< ... that did not come at all */
 	uint32_t sure;      /**< hits from which the lcore relies on it: fewer when it was told */
 };
