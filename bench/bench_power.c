@@ -31,7 +31,7 @@ static const struct {
 struct options {
 	struct bench_common common;
 	struct upf_bed_cfg bed;
-	unsigned sessions, slot_us, bytes;
+	unsigned sessions, slot_us, bytes, tries;
 	struct bench_uints loads;
 	double rate_mpps;
 };
@@ -75,6 +75,7 @@ row_write(struct bench_result *res, const struct options *o, const struct upf_be
 	bench_num(res, "delay_us_p99", r->delay_us_p99, 1);
 	bench_num(res, "mpps", r->mpps, 3);
 	bench_int(res, "lost", (int64_t)r->lost);
+	bench_int(res, "disturbed", (int64_t)r->disturbed);
 	bench_json_only(res, true);
 	bench_num(res, "modelled_watts", r->watts, 3);
 	bench_num(res, "offered_mpps", t->pps / 1e6, 3);
@@ -110,7 +111,7 @@ rows_run(const struct options *o, struct upf_bed *b, struct bench_result *res)
 						.governor = governors[g].governor,
 						.seconds = o->common.seconds};
 			struct power_trial_result r;
-			int rc = power_trial_run(b, &t, &r);
+			int rc = power_trial_run(b, &t, o->tries, &r);
 
 			if (rc < 0)
 				return rc;
@@ -153,6 +154,7 @@ bench_power(int argc, char **argv)
 		.sessions = 6000,
 		.slot_us = 500,
 		.bytes = 128,
+		.tries = 6,
 		.loads = {{0, 1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 100}, 14},
 	};
 	const struct bench_opt own[] = {
@@ -162,6 +164,7 @@ bench_power(int argc, char **argv)
 		{"slot-us", BENCH_OPT_UINT, &o.slot_us,
 		 "packets come at the beginning of slots of so many us, 0: evenly [500]"},
 		{"rate-mpps", BENCH_OPT_NUM, &o.rate_mpps, "100 % instead of what is found"},
+		{"tries", BENCH_OPT_UINT, &o.tries, "of a trial that was disturbed [6]"},
 		{"bytes", BENCH_OPT_UINT, &o.bytes, "IP packet size [128]"},
 		{"sessions", BENCH_OPT_UINT, &o.sessions, "UEs [6000]"},
 		{0},

@@ -24,10 +24,16 @@ struct power_trial_result {
 	double busy_percent;
 	double delay_us_p50, delay_us_p99; /**< NaN without packets */
 	uint64_t sent, lost, corrupted;
+	uint64_t disturbed; /**< times that the device or the generator had to give its CPU away */
 };
 
-/** @return 0, or -errno after a message */
-int power_trial_run(struct upf_bed *b, const struct power_trial *t, struct power_trial_result *r);
+/**
+ * A neighbour who takes a CPU for a millisecond costs packets, whatever the governor: a trial that
+ * was disturbed is repeated, up to `tries` times, and the least disturbed one counts.
+ * @return 0, or -errno after a message
+ */
+int power_trial_run(struct upf_bed *b, const struct power_trial *t, unsigned tries,
+		    struct power_trial_result *r);
 
 /** @return packets a second that the busy device takes, or what the generator makes; < 0: -errno */
 double power_trial_capacity(struct upf_bed *b, double seconds);

@@ -243,6 +243,7 @@ POWER = {
     "delay_us_p99": "p99 µs",
     "mpps": "Mpps",
     "lost": "lost",
+    "disturbed": "disturbed",
 }
 
 
