@@ -88,6 +88,10 @@ ctl_file_load(const char *path, struct ap_error *err)
 			     log.reason[0] ? log.reason : cyaml_strerror(rc));
 	} else if (f == NULL) {
 		ap_error_set(err, "%s: the file is empty", path);
+	} else if (yaml_check(path, &file_schema, f, text, len, err) < 0) {
+		ap_error_set(err, "%s: out of memory", path);
+		ctl_file_free(f);
+		f = NULL;
 	}
 	free(text);
 	return f;

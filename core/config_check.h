@@ -29,8 +29,8 @@ power_of_2(uint32_t x)
 bool config_says_zero(const struct ap_config *cfg, const void *number);
 
 /**
- * Looks for what libcyaml does not tell: numbers that are 0 and not left out, which are kept or,
- * where 0 is no value, refused; and a second document. @return 0 or -EINVAL with `err` filled.
+ * As yaml_check(), and looks for numbers that are 0 and not left out: they are kept or, where 0 is
+ * no value, refused. @return 0 or -EINVAL with `err` filled.
  */
 int config_yaml_check(struct ap_config *cfg, const char *text, size_t len, struct ap_error *err);
 

@@ -338,6 +338,43 @@ test_zero_is_what_it_says(void **state)
 }
 
 static void
+test_a_number_is_the_whole_value(void **state)
+{
+	static const char *const bad[] = {"64k",  "2g",  "1e6", "1,000", "1abc", "2.9", "\"2 foo\"",
+					  "1_0",  "010", "0x",  "0xg",   "-1",   "+1",  "\" 1\"",
+					  "\"\"", "00",  "0o7", "true",  "1:30"};
+	static const char *const bad_real[] = {"0.5x", "1_0", "nan", "0x1p-1", "1e999", "\"0.1 \""};
+	char text[1024];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(text, sizeof(text), "name: x\n" PORTS UE "    rnti: %s\n" LCORES PLACE,
+			 bad[i]);
+		assert_problem(text, ":13: ue[0].rnti", "");
+		snprintf(text, sizeof(text),
+			 "name: x\n" PORTS "ue:\n  - {name: ue, user_port: user, phy_port: radio, "
+			 "bearers: [{id: 1, qfis: [1, %s]}]}\n" LCORES PLACE,
+			 bad[i]);
+		if (strchr(bad[i], ',') == NULL)
+			assert_problem(text, "ue[0].bearers[0].qfis[1]", "");
+	}
+	for (unsigned i = 0; i < sizeof(bad_real) / sizeof(*bad_real); i++) {
+		snprintf(text, sizeof(text),
+			 "name: x\nphy: [{name: p, port: q, tb_bytes: [100], tb_loss: %s}]\n" LCORES
+				 PLACE,
+			 bad_real[i]);
+		assert_problem(text,
+			       "phy[0].tb_loss: ", bad_real[i][0] == '"' ? "0.1" : bad_real[i]);
+	}
+	assert_problem("name: x\nburst: 64k\n" LCORES PLACE, ":2: burst", "'64k' is not taken");
+	assert_problem(
+		"name: x\nphy: [{name: p, port: q, tb_bytes: [100], grant_on_sr: maybe}]\n" LCORES
+			PLACE,
+		"phy[0].grant_on_sr", "true or false");
+	assert_null(problem("name: x\nburst: \"0x20\"\n" PORTS UE "    rnti: 4097\n" LCORES PLACE));
+}
+
+static void
 test_one_document(void **state)
 {
 	(void)state;
@@ -345,7 +382,7 @@ test_one_document(void **state)
 	assert_problem("name: x\n" LCORES "place: [{node: none, lcore: a}]\n---\nname: y\n",
 		       ":4: a second YAML document", "a file of its own");
 	assert_problem("name: x\n" LCORES "place: [{node: none, lcore: a}]\n---\nname: [\n", "",
-		       "behind the deployment");
+		       "behind the document");
 }
 
 static void
@@ -440,6 +477,7 @@ main(void)
 		cmocka_unit_test(test_joined_roles),
 		cmocka_unit_test(test_zero_is_not_left_out),
 		cmocka_unit_test(test_zero_is_what_it_says),
+		cmocka_unit_test(test_a_number_is_the_whole_value),
 		cmocka_unit_test(test_one_document),
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_keys_are_not_repeated),

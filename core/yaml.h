@@ -28,4 +28,12 @@ void yaml_place_key(struct yaml_log *log, const char *text);
 /** @return the file's octets and a 0 behind them, or NULL with `err` filled. */
 char *yaml_read(const char *path, size_t *len, struct ap_error *err);
 
+/**
+ * Looks for what libcyaml passes: text behind a number, words that are no switch, and a second
+ * document. @param data what libcyaml made of `text` by `schema`, a pointer to a mapping
+ * @return 0, or -errno with `err` filled if the file is at fault
+ */
+int yaml_check(const char *path, const cyaml_schema_value_t *schema, void *data, const char *text,
+	       size_t len, struct ap_error *err);
+
 #endif

@@ -92,6 +92,8 @@ test_bad_tables_say_why(void **state)
 	(void)state;
 	assert_refused("mhz: 1000", "mhz: 3000", "pstates[1]");
 	assert_refused("mhz: 2000", "mhz: 0", "pstates[0]");
+	assert_refused("mhz: 2000", "mhz: 2k", "pstates[0].mhz");
+	assert_refused("watts: 8", "watts: 8W", "pstates[0].watts");
 	assert_refused("watts: 2}", "watts: -2}", "pstates[1]");
 	assert_refused("pause_share: 0.5", "pause_share: 1.5", "pause_share");
 	assert_refused("residency_us: 300", "residency_us: 0", "cstates[1]");
@@ -99,7 +101,7 @@ test_bad_tables_say_why(void **state)
 	assert_refused("source: a test", "sauce: a test", "sauce");
 	assert_refused("{mhz: 2000, watts: 8}, {mhz: 1000, watts: 2}", "", "");
 	assert_null(power_table_load("no-such-table.yaml", NULL, &err));
-	assert_non_null(strstr(err.text, "no-such-table.yaml: power table cannot be opened"));
+	assert_non_null(strstr(err.text, "no-such-table.yaml: cannot be opened"));
 }
 
 /** The preset that deployments name. */

@@ -2,10 +2,12 @@
 #include <cyaml/cyaml.h>
 #include <libgen.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "core/clock.h"
+#include "core/yaml.h"
 #include "modules/power/power_table.h"
 
 #define NEED CYAML_FLAG_POINTER
@@ -101,22 +103,31 @@ find(char *full, size_t size, const char *path, const char *beside)
 struct power_table *
 power_table_load(const char *path, const char *beside, struct ap_error *err)
 {
-	char reason[200] = "", full[1024];
+	char reason[200] = "", full[1024], *text;
 	cyaml_config_t config = setup(reason);
 	struct power_table *t = NULL;
 	cyaml_err_t rc;
+	size_t len;
 
 	find(full, sizeof(full), path, beside);
-	rc = cyaml_load_file(full, &config, &table_schema, (cyaml_data_t **)&t, NULL);
-	if (rc != CYAML_OK || t == NULL) {
-		ap_error_set(err, "%s: %s: %s", full,
-			     rc == CYAML_ERR_FILE_OPEN ? "power table cannot be opened"
-						       : "power table",
+	text = yaml_read(full, &len, err);
+	if (text == NULL)
+		return NULL;
+	rc = cyaml_load_data((const uint8_t *)text, len, &config, &table_schema,
+			     (cyaml_data_t **)&t, NULL);
+	if (rc != CYAML_OK || t == NULL)
+		ap_error_set(err, "%s: power table: %s", full,
 			     rc == CYAML_OK ? "the file is empty"
 			     : reason[0]    ? reason
 					    : cyaml_strerror(rc));
-		return NULL;
+	else if (yaml_check(full, &table_schema, t, text, len, err) < 0) {
+		ap_error_set(err, "%s: out of memory", full);
+		power_table_free(t);
+		t = NULL;
 	}
+	free(text);
+	if (t == NULL)
+		return NULL;
 	if (check(full, t, err) < 0) {
 		power_table_free(t);
 		return NULL;

@@ -301,6 +301,11 @@ contexts:
     path.write_text('{"contexts": [{"ue": 1, "sesions": []}]}', encoding="utf-8")
     assert "ues.yaml:1" in unit.ctl("load", path, ok=False)
     assert "sesions" in unit.ctl("load", path, ok=False)
+    sessions = "[{id: 1, upf: {address: 10.3.0.1, teid: 1}, drbs: [{id: 1}]}]"
+    for wrong in ("1e6", "1k", "010", '"5 6"'):
+        text = f"contexts:\n  - ue: {wrong}\n    sessions: {sessions}\n"
+        path.write_text(text, encoding="utf-8")
+        assert "ues.yaml:2: contexts[0].ue" in unit.ctl("load", path, ok=False)
 
 
 def test_churn_leaves_nothing(unit, client):
