@@ -304,8 +304,9 @@ plan_roles(struct ap_plan *p, struct ap_error *err)
 			if (t->plan(p, i, err) < 0)
 				return -EINVAL;
 	if (p->nb_nodes == 0)
-		return ap_error_set(err, "%s: there is no role: add ue, phy, gen, upf, gnb_header or smartnic",
-				    p->cfg->path);
+		return ap_error_set(
+			err, "%s: there is no role: add ue, phy, gen, upf, gnb_header or smartnic",
+			p->cfg->path);
 	return 0;
 }
 

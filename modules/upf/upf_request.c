@@ -117,7 +117,8 @@ upf_request_take(struct upf_control *c, const uint8_t *data, size_t bytes)
 	c->stats.requests++;
 	if (q == NULL || q->seq == 0) {
 		c->stats.bad_messages++;
-		ctl_hang_up(&c->server, c->agent, q ? "a request without seq" : "a message that is no Request");
+		ctl_hang_up(&c->server, c->agent,
+			    q ? "a request without seq" : "a message that is no Request");
 	} else if (q->body_case == AIRPATH__UPF__V1__REQUEST__BODY_ACK) {
 		ctl_events_ack(&c->events, q->ack->event);
 	} else {
