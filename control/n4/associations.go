@@ -132,6 +132,9 @@ func (c *call) setup(body []byte) {
 		return
 	}
 	retained := m.Retain && s.sessions.CountOfPeer(m.Node) > 0
+	if old := s.recoveryOf(m.Node); !retained || !old.Equal(m.Recovery) {
+		s.forgetPeer(m.Node, c.from.Addr())
+	}
 	accept := func() {
 		s.install(m, c.socket, c.from, netip.AddrPortFrom(c.from.Addr(), s.cfg.peer(c.from.Addr()).Port), func() {
 			c.answer(rules.CauseAccepted, s.self.EncodeSetupAnswer(c.header.Sequence, rules.CauseAccepted, 0, retained))
@@ -141,6 +144,23 @@ func (c *call) setup(body []byte) {
 		accept()
 	} else {
 		s.deleteSessions(m.Node, "association set up anew", accept)
+	}
+}
+
+// recoveryOf an associated CP function is its Recovery Time Stamp; zero: it has no association.
+func (s *Server) recoveryOf(node rules.NodeID) time.Time {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if a := s.associations[node]; a != nil {
+		return a.recovery
+	}
+	return time.Time{}
+}
+
+// forgetPeer forgets the answers to a CP function that began anew.
+func (s *Server) forgetPeer(node rules.NodeID, at ...netip.Addr) {
+	for _, k := range s.sockets {
+		k.cache.forgetPeer(node, at...)
 	}
 }
 

@@ -3,10 +3,15 @@
 package n4
 
 import (
-	"hash/maphash"
+	"encoding/binary"
+	"hash/fnv"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
+
+	"airpath/control/pfcp"
+	"airpath/control/rules"
 )
 
 // A cache keeps what was answered to which request, so that a request that comes again gets the
@@ -35,7 +40,8 @@ type exchangeKey struct {
 
 // exchange is a request that came and the response to it; nil: still being worked on.
 type exchange struct {
-	digest uint64 // of the request's octets; 0: not known
+	digest uint64       // of the request's octets
+	node   rules.NodeID // of the CP function; zero: not known
 	wire   []byte
 }
 
@@ -48,10 +54,13 @@ func newCache(ttl time.Duration, now time.Time) *cache {
 	return c
 }
 
-// digestSeed is that of digests of requests.
-var digestSeed = maphash.MakeSeed()
-
-func digest(request []byte) uint64 { return maphash.Bytes(digestSeed, request) | 1 }
+// digest of a request, never 0. Kept with answers, it is the same in each run of the agent.
+func digest(body []byte, seid uint64) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(binary.BigEndian.AppendUint64(nil, seid))
+	_, _ = h.Write(body)
+	return max(1, h.Sum64())
+}
 
 // begin returns the exchange of a request. Not fresh, the request was seen before, and wire is
 // what was answered, nil while it is being worked on.
@@ -61,7 +70,7 @@ func (c *cache) begin(k exchangeKey, digest uint64, now time.Time) (x *exchange,
 	c.turn(now)
 	for _, g := range c.generations {
 		if x := g[k]; x != nil {
-			if x.digest == digest || x.digest == 0 {
+			if x.digest == digest {
 				return x, x.wire, false
 			}
 			break
@@ -88,9 +97,9 @@ func (c *cache) turn(now time.Time) {
 	}
 }
 
-func (c *cache) finish(x *exchange, wire []byte) {
+func (c *cache) finish(x *exchange, node rules.NodeID, wire []byte) {
 	c.mu.Lock()
-	x.wire = wire
+	x.node, x.wire = node, wire
 	c.mu.Unlock()
 }
 
@@ -100,5 +109,24 @@ func (c *cache) forget(k exchangeKey) {
 	defer c.mu.Unlock()
 	for _, g := range c.generations {
 		delete(g, k)
+	}
+}
+
+// forgetPeer forgets what a CP function, or who is not known at its addresses, asked for: begun
+// anew, it is at the first sequence numbers again, and the answers are of sessions that are gone.
+// Set-ups stay: that of another run has another Recovery Time Stamp, and a late one of this run
+// must not be done again.
+func (c *cache) forgetPeer(node rules.NodeID, at ...netip.Addr) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, g := range c.generations {
+		for k, x := range g {
+			if k.messageType == pfcp.AssociationSetupRequest {
+				continue
+			}
+			if x.node == node || x.node == (rules.NodeID{}) && slices.Contains(at, k.peer.Addr()) {
+				delete(g, k)
+			}
+		}
 	}
 }

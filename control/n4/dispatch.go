@@ -26,7 +26,7 @@ func (c *call) answer(cause rules.Cause, wire []byte) {
 	if c.server.muted.Load() {
 		return
 	}
-	c.cache.finish(c.exchange, wire)
+	c.cache.finish(c.exchange, c.node, wire)
 	c.write(wire, c.from)
 	c.server.metrics.request(c.header.Type, cause, time.Since(c.arrived))
 }
@@ -47,7 +47,7 @@ func (k *socket) request(from netip.AddrPort, h pfcp.Header, body []byte, wrong 
 		return
 	}
 	key, now := exchangeKey{from, h.Sequence, h.Type}, time.Now()
-	x, wire, fresh := k.cache.begin(key, digest(body)^h.SEID, now)
+	x, wire, fresh := k.cache.begin(key, digest(body, h.SEID), now)
 	if !fresh {
 		s.metrics.retransmissions.WithLabelValues("received").Inc()
 		if wire != nil {
@@ -113,7 +113,7 @@ func (c *call) encode(a *rules.Answer) []byte {
 // transaction of a request that goes to the session manager; done ends it.
 func (c *call) transaction() rules.Transaction {
 	c.server.underway.Add(1)
-	return rules.Transaction{Peer: c.from, Sequence: c.header.Sequence, Encode: c.encode}
+	return rules.Transaction{Peer: c.from, Sequence: c.header.Sequence, Digest: c.exchange.digest, Encode: c.encode}
 }
 
 func (c *call) done(a *rules.Answer, wire []byte) {

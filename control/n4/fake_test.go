@@ -38,17 +38,22 @@ type fakeSessions struct {
 	held         []func() // answers that wait for release
 	hold         bool
 	associations map[rules.NodeID][]byte
-	answers      map[netip.AddrPort][]byte
+	answers      map[netip.AddrPort]fakeAnswer
+}
+
+type fakeAnswer struct {
+	transaction rules.Transaction
+	wire        []byte
 }
 
 func newFake() *fakeSessions {
 	return &fakeSessions{recovery: time.Unix(1795289523, 0), sessions: map[uint64]*rules.EstablishRequest{}, next: 100,
-		associations: map[rules.NodeID][]byte{}, answers: map[netip.AddrPort][]byte{}}
+		associations: map[rules.NodeID][]byte{}, answers: map[netip.AddrPort]fakeAnswer{}}
 }
 
 func (f *fakeSessions) reply(t rules.Transaction, a *rules.Answer, done rules.Done) {
 	wire := t.Encode(a)
-	f.answers[t.Peer] = wire
+	f.answers[t.Peer] = fakeAnswer{t, wire}
 	if f.hold {
 		f.held = append(f.held, func() { done(a, wire) })
 		return
@@ -138,10 +143,9 @@ func (f *fakeSessions) PeerBack(node rules.NodeID) {
 	f.back = append(f.back, node)
 }
 
-func (f *fakeSessions) Answers(yield func(netip.AddrPort, uint32, []byte) bool) {
-	for peer, wire := range f.answers {
-		h, _, _ := pfcp.ParseHeader(wire)
-		yield(peer, h.Sequence, wire)
+func (f *fakeSessions) Answers(yield func(rules.Transaction, []byte) bool) {
+	for _, a := range f.answers {
+		yield(a.transaction, a.wire)
 	}
 }
 

@@ -90,6 +90,7 @@ func (s *Server) stamp(a *association, recovery time.Time) {
 	}
 	a.recovery = recovery
 	s.mu.Unlock()
+	s.forgetPeer(a.node, a.from.Addr(), a.to.Addr())
 	s.metrics.peerRestarts.Inc()
 	s.log.Warn("peer restarted", "node", a.node, "peer", a.to, "recovery", recovery.UTC())
 	if peer.Associate { // the peer lost the association, too: it is set up anew

@@ -97,13 +97,13 @@ func enlarge(conn *net.UDPConn) {
 func (s *Server) Start(sessions rules.Sessions) {
 	s.sessions = sessions
 	s.self.Recovery = sessions.RecoveryTimeStamp()
-	sessions.Answers(func(peer netip.AddrPort, sequence uint32, wire []byte) bool {
-		if len(wire) < 8 {
+	sessions.Answers(func(t rules.Transaction, wire []byte) bool {
+		if len(wire) < 8 || t.Digest == 0 {
 			return true
 		}
 		for _, k := range s.sockets {
-			x, _, _ := k.cache.begin(exchangeKey{peer, sequence, wire[1] - 1}, 0, time.Now())
-			k.cache.finish(x, wire)
+			x, _, _ := k.cache.begin(exchangeKey{t.Peer, t.Sequence, wire[1] - 1}, t.Digest, time.Now())
+			k.cache.finish(x, rules.NodeID{}, wire)
 		}
 		return true
 	})

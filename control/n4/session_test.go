@@ -196,7 +196,61 @@ func TestRestart(t *testing.T) {
 	if _, _, again := c.want(pfcp.SessionEstablishmentRequest + 1); !bytes.Equal(first, again) {
 		t.Errorf("got %x, then %x", first, again)
 	}
+	changed := establishment(t, c.seq, c.address(), 7) // the same number: another request
+	c.send(changed)
+	if h, _, _ := c.want(pfcp.SessionEstablishmentRequest + 1); h.SEID != 7 {
+		t.Errorf("a new request got the answer to an old one: %+v", h)
+	}
 	c.establish(6)
+}
+
+// A CP function that begins anew, as the agent did or not, is at the sequence numbers it was at
+// before, and what it asks for may be the same octet by octet: it is done again, its sessions are
+// gone. What others asked for stays answered.
+func TestRequestsOfAPeerThatBeganAnew(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		f := newFake()
+		s := start(t, f, nil)
+		c, other := newSMF(t, s, "127.0.0.4:0"), newSMF(t, s, "127.0.0.5:0")
+		c.associate(1000)
+		other.associate(1000)
+		b, o := c.establishment(5), other.establishment(5)
+		c.send(b)
+		_, _, first := c.want(pfcp.SessionEstablishmentRequest + 1)
+		other.send(o)
+		_, _, others := other.want(pfcp.SessionEstablishmentRequest + 1)
+		if again {
+			s.Close()
+			s = start(t, f, func(cfg *Config) { cfg.Port = s.Local()[0].Port() })
+		}
+		for i, anew := range []func(){
+			func() { c.associate(2000) },
+			func() { s.stamp(s.association(c.node()), time.Unix(3000, 0)) },
+			func() { c.associate(4000, ie.NewPFCPSessionRetentionInformation(nil)) },
+		} {
+			anew()
+			c.send(b)
+			_, m, wire := c.want(pfcp.SessionEstablishmentRequest + 1)
+			up, err := m.(*message.SessionEstablishmentResponse).UPFSEID.FSEID()
+			if err != nil || bytes.Equal(first, wire) {
+				t.Fatalf("%v, case %d: a session that is gone: %x, %v", again, i, wire, err)
+			}
+			if _, there := f.Holder(up.SEID); !there {
+				t.Errorf("%v, case %d: no session", again, i)
+			}
+			first = wire
+		}
+		c.associate(4000, ie.NewPFCPSessionRetentionInformation(nil)) // the same run, its sessions retained
+		c.send(b)
+		if _, _, wire := c.want(pfcp.SessionEstablishmentRequest + 1); !bytes.Equal(first, wire) {
+			t.Errorf("%v: done twice", again)
+		}
+		other.send(o)
+		if _, _, wire := other.want(pfcp.SessionEstablishmentRequest + 1); !bytes.Equal(others, wire) {
+			t.Errorf("%v: another's request is done twice", again)
+		}
+		s.Close()
+	}
 }
 
 // Stopped, it sends what is under way, takes no more, and does not say that it is closing.
@@ -239,7 +293,7 @@ func TestCache(t *testing.T) {
 	if !fresh {
 		t.Fatal("seen before")
 	}
-	c.finish(x, []byte{1})
+	c.finish(x, rules.NodeID{}, []byte{1})
 	for _, after := range []time.Duration{0, 1500, 2999} {
 		if _, wire, fresh := c.begin(k, 9, now.Add(after*time.Millisecond)); fresh || len(wire) != 1 {
 			t.Errorf("after %d ms: forgotten", after)

@@ -10,6 +10,7 @@ import (
 type Transaction struct {
 	Peer     netip.AddrPort // where the request came from and the answer goes to
 	Sequence uint32
+	Digest   uint64 // of the request's octets; kept with the answer, the same in each run of the agent
 	// Encode writes the response. It is called once (again where the store fails and the answer
 	// with it), with locks of the manager held: it only encodes. The store keeps the octets with the session, so that a request
 	// retransmitted after a restart of the agent gets the same ones.
@@ -42,8 +43,8 @@ type Sessions interface {
 	PeerBack(node NodeID)
 
 	// Answers yields the last answers of sessions, and of those just deleted, to put into the
-	// retransmission cache at start.
-	Answers(yield func(peer netip.AddrPort, sequence uint32, wire []byte) bool)
+	// retransmission cache at start. Digest is 0 where a former version stored the answer.
+	Answers(yield func(t Transaction, wire []byte) bool)
 
 	// RecoveryTimeStamp changes only when sessions were lost.
 	RecoveryTimeStamp() time.Time

@@ -152,7 +152,7 @@ func FuzzRecord(f *testing.F) {
 	q.PDRs[1].PDI.LocalFTEID = &rules.FTEID{TEID: 9}
 	st.pdrs, st.fars, st.qers, st.bars = q.PDRs, q.FARs, q.QERs, q.BARs
 	st.urrs = []urr{{URR: q.URRs[0], seqn: 3, generation: 4}}
-	st.last = lastAnswer{peer: tx(1).Peer, sequence: 9, wire: []byte("x")}
+	st.last = lastAnswer{peer: tx(1).Peer, sequence: 9, digest: 77, wire: []byte("x")}
 	f.Add(st.encode())
 	f.Fuzz(func(t *testing.T, record []byte) {
 		st, err := decode(record)

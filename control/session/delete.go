@@ -54,7 +54,7 @@ func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res
 	a := &rules.Answer{Cause: rules.CauseAccepted, CPSEID: s.cpSEID, Usage: append(m.unsent(s.seid), m.number(st, reports)...)}
 	var last []byte
 	if t.Encode != nil {
-		l := lastAnswer{peer: t.Peer, sequence: t.Sequence, wire: t.Encode(a)}
+		l := lastAnswer{peer: t.Peer, sequence: t.Sequence, digest: t.Digest, wire: t.Encode(a)}
 		last = encodeGone(&l, m.now())
 		m.gone = append(m.gone, goneSession{s.seid, m.now()})
 		st.last = l
@@ -175,11 +175,11 @@ func (m *Manager) forgetGone() {
 }
 
 // Answers yields the answers kept: of deleted sessions, then of those that are there.
-func (m *Manager) Answers(yield func(peer netip.AddrPort, sequence uint32, wire []byte) bool) {
+func (m *Manager) Answers(yield func(t rules.Transaction, wire []byte) bool) {
 	going := true
 	_ = m.store.Gone(func(_ uint64, b []byte) error {
 		if l, _, err := decodeGone(b); err == nil && going {
-			going = yield(l.peer, l.sequence, l.wire)
+			going = yield(l.transaction(), l.wire)
 		}
 		return nil
 	})
@@ -196,9 +196,13 @@ func (m *Manager) Answers(yield func(peer netip.AddrPort, sequence uint32, wire 
 			return
 		}
 		if l := mustDecode(r).last; len(l.wire) > 0 {
-			going = yield(l.peer, l.sequence, l.wire)
+			going = yield(l.transaction(), l.wire)
 		}
 	}
+}
+
+func (l *lastAnswer) transaction() rules.Transaction {
+	return rules.Transaction{Peer: l.peer, Sequence: l.sequence, Digest: l.digest}
 }
 
 // KeepAssociation stores what is to be known of an association; nil forgets it.

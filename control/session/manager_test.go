@@ -165,7 +165,7 @@ func (r *rig) until(what string, ok func() bool) {
 
 // tx is a transaction whose answer's octets tell the answer.
 func tx(sequence uint32) rules.Transaction {
-	return rules.Transaction{Peer: netip.MustParseAddrPort("192.0.2.1:8805"), Sequence: sequence,
+	return rules.Transaction{Peer: netip.MustParseAddrPort("192.0.2.1:8805"), Sequence: sequence, Digest: uint64(sequence) << 40,
 		Encode: func(a *rules.Answer) []byte { return fmt.Appendf(nil, "%d %v", sequence, a.Cause) }}
 }
 

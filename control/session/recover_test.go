@@ -3,7 +3,6 @@ package session
 
 import (
 	"fmt"
-	"net/netip"
 	"reflect"
 	"testing"
 
@@ -41,11 +40,11 @@ func TestAgentRestarts(t *testing.T) {
 		t.Error("changed")
 	}
 	answers := map[uint32]string{}
-	r.m.Answers(func(peer netip.AddrPort, sequence uint32, wire []byte) bool {
-		if peer != tx(0).Peer {
-			t.Error(peer)
+	r.m.Answers(func(a rules.Transaction, wire []byte) bool {
+		if was := tx(a.Sequence); a.Peer != was.Peer || a.Digest != was.Digest {
+			t.Error(a)
 		}
-		answers[sequence] = string(wire)
+		answers[a.Sequence] = string(wire)
 		return true
 	})
 	if len(answers) != 2 || answers[2] != "2 Request accepted" || answers[3] != "3 Request accepted" {

@@ -171,7 +171,7 @@ func (m *Manager) keep(s *session, d *draft, t *rules.Transaction, a *rules.Answ
 	var wire []byte
 	if t.Encode != nil {
 		wire = t.Encode(a)
-		d.st.last = lastAnswer{peer: t.Peer, sequence: t.Sequence, wire: wire}
+		d.st.last = lastAnswer{peer: t.Peer, sequence: t.Sequence, digest: t.Digest, wire: wire}
 	}
 	s.version = d.st.version
 	s.cpSEID = d.st.cp.SEID

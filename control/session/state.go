@@ -46,6 +46,7 @@ type urr struct {
 type lastAnswer struct {
 	peer     netip.AddrPort
 	sequence uint32
+	digest   uint64 // of the request; 0: a former version wrote the record
 	wire     []byte
 }
 
@@ -126,6 +127,10 @@ func walkLast(c *coder, l *lastAnswer) {
 	l.peer = netip.AddrPortFrom(a, port)
 	num(c, &l.sequence)
 	octets(c, &l.wire)
+	if c.reading && c.err == nil && len(c.b) == 0 {
+		return // a former version's
+	}
+	num(c, &l.digest)
 }
 
 func fseid(c *coder, f *rules.FSEID) {
