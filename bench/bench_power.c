@@ -75,7 +75,7 @@ row_write(struct bench_result *res, const struct options *o, const struct upf_be
 	bench_num(res, "delay_us_p99", r->delay_us_p99, 1);
 	bench_num(res, "mpps", r->mpps, 3);
 	bench_int(res, "lost", (int64_t)r->lost);
-	bench_int(res, "disturbed", (int64_t)r->disturbed);
+	bench_num(res, "disturbed_ms", r->disturbed_ms, 1);
 	bench_json_only(res, true);
 	bench_num(res, "modelled_watts", r->watts, 3);
 	bench_num(res, "offered_mpps", t->pps / 1e6, 3);

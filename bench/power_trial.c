@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include <rte_cycles.h>
 
@@ -17,7 +18,7 @@
 
 struct moment {
 	struct upf_frame gen;
-	uint64_t switches;
+	uint64_t waited_ns;
 	uint64_t ns, good, sent, refused, corrupted;
 	uint64_t busy, all;
 	struct power_sample s[AP_LCORES_MAX];
@@ -49,15 +50,19 @@ moment_take(const struct upf_bed *b, struct moment *m)
 	m->ns = ap_clock_ns();
 }
 
-/** Of the calling thread: how often it lost its CPU against its will. */
+/** Of the calling thread: how long it wanted a CPU that others had, ns. */
 static void
-switches_on_worker(struct ap_worker *w, void *arg)
+waited_on_worker(struct ap_worker *w, void *arg)
 {
-	struct rusage u = {0};
+	FILE *f = fopen("/proc/thread-self/schedstat", "r");
+	uint64_t ran, waited;
 
 	(void)w;
-	getrusage(RUSAGE_THREAD, &u);
-	*(uint64_t *)arg += (uint64_t)u.ru_nivcsw;
+	if (f == NULL)
+		return;
+	if (fscanf(f, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2)
+		*(uint64_t *)arg += waited;
+	fclose(f);
 }
 
 static int
@@ -65,10 +70,10 @@ disturbances_take(struct upf_bed *b, struct moment *m)
 {
 	int rc = 0;
 
-	m->switches = 0;
+	m->waited_ns = 0;
 	upf_gen_frame(&b->gen, &m->gen);
 	for (unsigned i = 0; i < b->plan->nb_lcores && rc == 0; i++)
-		rc = upf_bed_call(b, i, switches_on_worker, &m->switches);
+		rc = upf_bed_call(b, i, waited_on_worker, &m->waited_ns);
 	return rc;
 }
 
@@ -118,13 +123,13 @@ figures(const struct upf_bed *b, const struct moment *a, const struct moment *e,
 				  : 0;
 }
 
-/** The generator never sleeps: milliseconds it did not have were somebody else's. */
+/** The generator never sleeps: time it did not have was somebody else's. */
 static uint64_t
-gen_switches(const struct upf_frame *a, const struct upf_frame *e)
+gen_waited_ns(const struct upf_frame *a, const struct upf_frame *e)
 {
 	uint64_t wall = e->wall_ns - a->wall_ns, had = e->cpu_ns - a->cpu_ns;
 
-	return wall > had ? (wall - had) / AP_NS_PER_MS : 0;
+	return wall > had ? wall - had : 0;
 }
 
 /** Stops, waits for what is inside, and counts what never came out. @return 0 or -errno */
@@ -168,7 +173,7 @@ trial_once(struct upf_bed *b, const struct power_trial *t, struct power_trial_re
 		rc = disturbances_take(b, &e);
 	if (rc == 0)
 		rc = settle(b, &a, r);
-	r->disturbed = e.switches - a.switches + gen_switches(&a.gen, &e.gen);
+	r->disturbed_ms = (double)(e.waited_ns - a.waited_ns + gen_waited_ns(&a.gen, &e.gen)) / 1e6;
 	figures(b, &a, &e, r);
 	ap_hist_subtract(&after, &before);
 	r->delay_us_p50 = after.count ? (double)ap_hist_percentile(&after, 50) / 1e3 : NAN;
@@ -183,9 +188,9 @@ power_trial_run(struct upf_bed *b, const struct power_trial *t, unsigned tries,
 	struct power_trial_result one;
 	int rc = trial_once(b, t, r);
 
-	for (; rc == 0 && tries > 1 && r->disturbed > 0; tries--) {
+	for (; rc == 0 && tries > 1 && r->disturbed_ms > 0; tries--) {
 		rc = trial_once(b, t, &one);
-		if (rc == 0 && one.disturbed < r->disturbed)
+		if (rc == 0 && one.disturbed_ms < r->disturbed_ms)
 			*r = one;
 	}
 	return rc;

@@ -24,7 +24,7 @@ struct power_trial_result {
 	double busy_percent;
 	double delay_us_p50, delay_us_p99; /**< NaN without packets */
 	uint64_t sent, lost, corrupted;
-	uint64_t disturbed; /**< times that the device or the generator had to give its CPU away */
+	double disturbed_ms; /**< that device and generator wanted a CPU which others had */
 };
 
 /**

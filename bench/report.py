@@ -243,7 +243,7 @@ POWER = {
     "delay_us_p99": "p99 µs",
     "mpps": "Mpps",
     "lost": "lost",
-    "disturbed": "disturbed",
+    "disturbed_ms": "disturbed ms",
 }
 
 
