@@ -51,7 +51,8 @@ func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res
 	if err != nil || res.GetStatus() != upfpb.Status_OK {
 		reports = m.lastKnown(s, st)
 	}
-	a := &rules.Answer{Cause: rules.CauseAccepted, CPSEID: s.cpSEID, Usage: append(m.unsent(s.seid), m.number(st, reports)...)}
+	pending, writes := m.lastReports(s.seid, t.Encode != nil)
+	a := &rules.Answer{Cause: rules.CauseAccepted, CPSEID: s.cpSEID, Usage: append(pending, m.number(st, reports)...)}
 	var last []byte
 	if t.Encode != nil {
 		l := lastAnswer{peer: t.Peer, sequence: t.Sequence, digest: t.Digest, wire: t.Encode(a)}
@@ -63,14 +64,10 @@ func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res
 	m.freeTEIDs(s.unit, st)
 	m.drop(s)
 	m.counts.Deleted++
-	writes := []store.Write{store.PutSession(s.seid, nil), store.PutUsage(s.seid, nil)}
+	writes = append(writes, store.PutSession(s.seid, nil), store.PutUsage(s.seid, nil))
 	if last != nil {
 		writes = append(writes, store.PutGone(s.seid, last))
 	}
-	for n := range m.pending[s.seid] { // what was sent is on its way, or answered by nobody
-		writes = append(writes, store.PutReport(s.seid, n, nil))
-	}
-	delete(m.pending, s.seid)
 	m.mu.Unlock()
 	m.store.Apply(func(err error) {
 		if err != nil {

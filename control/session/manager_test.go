@@ -34,6 +34,8 @@ type reporter struct {
 	paths   []rules.PathEvent
 	loads   []uint8
 	away    bool
+	hold    bool // reports stay under way
+	held    []func(*rules.ReportAnswer)
 	answer  func(*rules.SessionReport) *rules.ReportAnswer
 }
 
@@ -41,6 +43,11 @@ func (r *reporter) Report(s *rules.SessionReport, done func(*rules.ReportAnswer)
 	r.mu.Lock()
 	r.reports = append(r.reports, s)
 	answer := r.answer
+	if r.hold {
+		r.held = append(r.held, done)
+		r.mu.Unlock()
+		return
+	}
 	r.mu.Unlock()
 	a := &rules.ReportAnswer{Cause: rules.CauseAccepted}
 	if answer != nil {
@@ -53,6 +60,24 @@ func (r *reporter) answering(f func(*rules.SessionReport) *rules.ReportAnswer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.answer = f
+}
+
+// holding keeps reports from now on under way, or not.
+func (r *reporter) holding(on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hold = on
+}
+
+// end answers what is held; nil: it is given up.
+func (r *reporter) end(a *rules.ReportAnswer) {
+	r.mu.Lock()
+	held := r.held
+	r.held = nil
+	r.mu.Unlock()
+	for _, done := range held {
+		done(a)
+	}
 }
 
 func (r *reporter) Path(e rules.PathEvent) {

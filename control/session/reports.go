@@ -30,16 +30,29 @@ const (
 	reportTries = 8
 )
 
-// unsent are the reports of a session that goes before they were sent, or sent again when nobody
-// had answered: its last answer has them. Those on their way arrive by themselves.
-func (m *Manager) unsent(seid uint64) []rules.UsageReport {
-	var out []rules.UsageReport
+// lastReportsMax bounds the reports in an answer to a deletion: some 120 octets each, and it is to
+// fit into a UDP datagram with the final ones.
+const lastReportsMax = 400
+
+// lastReports are the usage reports of a session that goes which nobody has acknowledged: its last
+// answer has them. Those under way, too: nobody sends them again once the session is gone, and
+// UR-SEQN tells the CP function which it has. Where nobody asked for the deletion there is no
+// answer to have them; those under way are then kept until they are answered or given up. Called
+// under the mutex. @return what the store is to forget with the session, too.
+func (m *Manager) lastReports(seid uint64, asked bool) (out []rules.UsageReport, writes []store.Write) {
 	for _, no := range slices.Sorted(maps.Keys(m.pending[seid])) {
-		if p := m.pending[seid][no]; !p.away {
+		p := m.pending[seid][no]
+		switch {
+		case p.tidings != nil, asked && len(out)+len(p.reports) <= lastReportsMax:
 			out = append(out, p.reports...)
+			m.forgetReport(seid, no)
+			writes = append(writes, store.PutReport(seid, no, nil))
+		case !asked && p.away:
+		default:
+			m.reportLost(seid, no, p)
 		}
 	}
-	return out
+	return out, writes
 }
 
 // sendReport gives a pending report to the N4 side.
@@ -94,11 +107,15 @@ func (m *Manager) reportUnanswered(seid, no uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, p := m.sessions[seid], m.pending[seid][no]
-	if s == nil || p == nil || m.closed {
+	if p == nil || m.closed {
 		return
 	}
 	p.away = false
 	m.counts.ReportsUnanswered++
+	if s == nil {
+		m.reportLost(seid, no, p)
+		return
+	}
 	reachable := m.reporter.Reachable(s.peer.node)
 	m.log.Warn("session report not answered", "seid", seid, "node", s.peer.node, "report", p, "tries", p.tries, "reachable", reachable)
 	switch {
@@ -224,11 +241,15 @@ func (m *Manager) loadReports() error {
 		if c.err != nil {
 			return fmt.Errorf("report of session %x: %w", seid, c.err)
 		}
+		m.reportNo = max(m.reportNo, no)
+		if m.sessions[seid] == nil { // it was under way when the session went
+			m.reportLost(seid, no, p)
+			return nil
+		}
 		if m.pending[seid] == nil {
 			m.pending[seid] = map[uint64]*pendingReport{}
 		}
 		m.pending[seid][no] = p
-		m.reportNo = max(m.reportNo, no)
 		return nil
 	})
 }

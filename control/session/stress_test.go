@@ -4,6 +4,7 @@ package session
 import (
 	"fmt"
 	"math/rand"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -19,17 +20,18 @@ import (
 func TestManyAtOnce(t *testing.T) {
 	r := newRig(t)
 	const workers, rounds = 8, 60
-	told := map[string]bool{}
+	told := map[string]rules.UsageReport{}
 	var mu sync.Mutex
 	once := func(seid uint64, list []rules.UsageReport) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, u := range list {
 			key := fmt.Sprint(seid, u.URRID, u.SEQN)
-			if told[key] {
-				t.Error("UR-SEQN given twice:", key)
+			// What was under way is told again by the answer to a deletion.
+			if had, twice := told[key]; twice && !reflect.DeepEqual(had, u) {
+				t.Errorf("UR-SEQN %s given twice: %+v, %+v", key, had, u)
 			}
-			told[key] = true
+			told[key] = u
 		}
 	}
 	r.reporter.answering(func(s *rules.SessionReport) *rules.ReportAnswer {
