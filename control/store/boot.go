@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"time"
 
+	bolt "go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
 )
 
@@ -55,4 +57,31 @@ func writeMark(path, boot string, recovery int64) error {
 
 func flock(f *os.File) error {
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+}
+
+// whole says what is wrong with a file that ends before its last page. bbolt maps the file and
+// would end the process by a signal there. Only the two meta pages are read.
+func whole(path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		return nil // is made
+	}
+	if err != nil {
+		return err
+	}
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second, ReadOnly: true})
+	if err != nil {
+		return openError(err)
+	}
+	defer db.Close()
+	return db.View(func(tx *bolt.Tx) error {
+		info, err := os.Stat(path) // under the lock
+		if err != nil {
+			return err
+		}
+		if tx.Size() <= info.Size() {
+			return nil
+		}
+		return openError(fmt.Errorf("cut short: %d octets of %d", info.Size(), tx.Size()))
+	})
 }

@@ -101,17 +101,24 @@ func openLocked(path string, keep bool) (*bolt.DB, error) {
 			return nil, fmt.Errorf("store %s: %w", path, err)
 		}
 	}
+	if err := whole(path); err != nil {
+		return nil, fmt.Errorf("store %s: %w", path, err)
+	}
 	db, err := bolt.Open(path, 0o600, &bolt.Options{
 		Timeout: time.Second, NoSync: true, NoGrowSync: true, NoFreelistSync: true,
 		FreelistType: bolt.FreelistMapType, InitialMmapSize: 64 << 20,
 	})
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		err = errors.New("in use by another agent")
-	}
 	if err != nil {
-		return nil, fmt.Errorf("store %s: %w", path, err)
+		return nil, fmt.Errorf("store %s: %w", path, openError(err))
 	}
 	return db, nil
+}
+
+func openError(err error) error {
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return errors.New("in use by another agent")
+	}
+	return fmt.Errorf("damaged (%w); move it away to begin without the sessions in it", err)
 }
 
 // prepare makes the buckets and settles the Recovery Time Stamp.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -121,6 +122,56 @@ func TestAnotherBootDiscards(t *testing.T) {
 	}
 	if s = open(t, path, "b", 6000); s.RecoveryTimeStamp().Unix() != 6000 {
 		t.Error("the file was lost, the stamp stayed", s.RecoveryTimeStamp())
+	}
+}
+
+// TestDamagedStore: a file that is cut short, or no store at all, is refused with what to do.
+func TestDamagedStore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := open(t, path, "a", 1)
+	for i := range uint64(2000) {
+		s.Apply(nil, PutSession(i, make([]byte, 300)))
+	}
+	s.Close()
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := os.Getpagesize()
+	spoilt := map[string][]byte{
+		"half": good[:len(good)/2], "last page": good[:len(good)-page], "one octet": good[:len(good)-1],
+		"meta pages": good[:2*page], "one meta page": good[:page+904], "part of a page": good[:100],
+		"zeros": make([]byte, len(good)), "no metas": append(make([]byte, 2*page), good[2*page:]...),
+	}
+	for name, b := range spoilt {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(Options{Path: path, BootID: "a"})
+		if err == nil {
+			s.Close()
+			t.Error(name, "is taken")
+			continue
+		}
+		for _, part := range []string{path, "damaged", "move it away"} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if err := os.WriteFile(path, good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path, "a", 1)
+	if n := count(t, s); n != 2000 {
+		t.Error(n, "records")
+	}
+	s.Close()
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if s = open(t, path, "a", 5); count(t, s) != 0 || s.RecoveryTimeStamp().Unix() != 5 {
+		t.Error("an empty file", s.RecoveryTimeStamp())
 	}
 }
 
