@@ -163,6 +163,66 @@ func TestPeerRestart(t *testing.T) {
 	}
 }
 
+// Two CP functions of an address, at different ports: one that begins anew loses its own sessions,
+// not the other's, whether it asks or answers.
+func TestRestartOfOneOfTwoAtAnAddress(t *testing.T) {
+	f := newFake()
+	s := start(t, f, func(c *Config) { c.HeartbeatInterval = 100 * time.Millisecond })
+	a, b := newSMF(t, s, "127.0.0.4:18806"), newSMF(t, s, "127.0.0.4:0")
+	id := rules.NodeID{FQDN: "b.example"}
+	a.associate(1000)
+	b.send(marshal(message.NewAssociationSetupRequest(9, ie.NewNodeID("", "", id.FQDN), ie.NewRecoveryTimeStamp(time.Unix(500, 0)))))
+	b.want(pfcp.AssociationSetupResponse)
+	f.mu.Lock()
+	f.sessions[1], f.sessions[2] = &rules.EstablishRequest{Node: a.node()}, &rules.EstablishRequest{Node: id}
+	f.mu.Unlock()
+	for range 6 { // ours of both go to a
+		h, _, _ := a.want(pfcp.HeartbeatRequest)
+		a.send(marshal(message.NewHeartbeatResponse(h.Sequence, ie.NewRecoveryTimeStamp(time.Unix(1000, 0)))))
+	}
+	if f.CountOfPeer(a.node()) != 1 || f.CountOfPeer(id) != 1 {
+		t.Fatalf("%d and %d sessions", f.CountOfPeer(a.node()), f.CountOfPeer(id))
+	}
+	beat := func(c *smf, recovery int64) {
+		c.send(marshal(message.NewHeartbeatRequest(77, ie.NewRecoveryTimeStamp(time.Unix(recovery, 0)), nil)))
+	}
+	beat(a, 2000)
+	eventually(t, "sessions outlive their SMF", func() bool { return f.CountOfPeer(a.node()) == 0 })
+	if f.CountOfPeer(id) != 1 {
+		t.Fatal("another's sessions went")
+	}
+	f.mu.Lock()
+	f.sessions[1] = &rules.EstablishRequest{Node: a.node()}
+	f.mu.Unlock()
+	beat(b, 3000)
+	eventually(t, "sessions outlive their SMF", func() bool { return f.CountOfPeer(id) == 0 })
+	if f.CountOfPeer(a.node()) != 1 {
+		t.Fatal("another's sessions went")
+	}
+}
+
+// Where nobody knows whose a stamp is, it deletes nothing; a port configured for a node tells.
+func TestWhoseHeartbeat(t *testing.T) {
+	at := func(port uint16) netip.AddrPort { return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.4"), port) }
+	c := Config{Peers: []Peer{{Prefix: netip.MustParsePrefix("127.0.0.0/8"), Port: 1},
+		{Prefix: netip.MustParsePrefix("127.0.0.4/32"), Port: 2, Node: rules.NodeID{FQDN: "b"}}}}
+	if a, b := c.peer(at(0).Addr(), rules.NodeID{FQDN: "a"}), c.peer(at(0).Addr(), rules.NodeID{FQDN: "b"}); a.Port != 1 || b.Port != 2 {
+		t.Errorf("ports %d, %d", a.Port, b.Port)
+	}
+	a, b := &association{from: at(10), to: at(1)}, &association{from: at(11), to: at(1)}
+	s := &Server{associations: map[rules.NodeID]*association{{FQDN: "a"}: a, {FQDN: "b"}: b}}
+	if l := s.speakingAt(at(1)); len(l) != 0 {
+		t.Errorf("at the port of both: %d", len(l))
+	}
+	if l := s.speakingAt(at(11)); len(l) != 1 || l[0] != b {
+		t.Errorf("at the port it was set up from: %d", len(l))
+	}
+	b.to = at(2)
+	if l := s.speakingAt(at(1)); len(l) != 1 || l[0] != a {
+		t.Errorf("at a port of its own: %d", len(l))
+	}
+}
+
 // Our heartbeats: unanswered ones mark the peer, sessions stay; a new stamp in an answer counts.
 func TestOurHeartbeats(t *testing.T) {
 	f := newFake()

@@ -103,10 +103,10 @@ func (s *Server) associatedAt(at netip.Addr) bool {
 }
 
 // speaksFor says whether an address is of the CP function that holds a session: that of the CP
-// F-SEID, of its association, or one configured for its Node ID. Ports say nothing, §4.2.2.
+// F-SEID, of its association, its Node ID or one configured for that. Ports say nothing, §4.2.2.
 func (s *Server) speaksFor(from netip.Addr, h rules.Holder) bool {
 	plain := from.WithZone("")
-	if plain == h.CP.IPv4 || plain == h.CP.IPv6 || s.cfg.named(plain, h.Node) {
+	if plain == h.Node.Addr || plain == h.CP.IPv4 || plain == h.CP.IPv6 || s.cfg.named(plain, h.Node) {
 		return true
 	}
 	a := s.association(h.Node)
@@ -136,7 +136,7 @@ func (c *call) setup(body []byte) {
 		s.forgetPeer(m.Node, c.from.Addr())
 	}
 	accept := func() {
-		s.install(m, c.socket, c.from, netip.AddrPortFrom(c.from.Addr(), s.cfg.peer(c.from.Addr()).Port), func() {
+		s.install(m, c.socket, c.from, netip.AddrPortFrom(c.from.Addr(), s.cfg.peer(c.from.Addr(), m.Node).Port), func() {
 			c.answer(rules.CauseAccepted, s.self.EncodeSetupAnswer(c.header.Sequence, rules.CauseAccepted, 0, retained))
 		})
 	}

@@ -90,11 +90,14 @@ func (c *Config) named(a netip.Addr, node rules.NodeID) bool {
 	})
 }
 
-// peer is what is configured for an address: the first that fits.
-func (c *Config) peer(a netip.Addr) Peer {
-	for _, p := range c.Peers {
-		if p.Prefix.Contains(a) {
-			return p
+// peer is what is configured for a node at an address: the first that fits, before all one that
+// names the node.
+func (c *Config) peer(a netip.Addr, node rules.NodeID) Peer {
+	for _, named := range []rules.NodeID{node, {}} {
+		for _, p := range c.Peers {
+			if p.Prefix.Contains(a) && p.Node == named {
+				return p
+			}
 		}
 	}
 	return Peer{Port: pfcp.Port}

@@ -4,6 +4,7 @@ package n4
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"airpath/control/pfcp"
@@ -21,17 +22,30 @@ func (k *socket) heartbeat(from netip.AddrPort, h pfcp.Header, body []byte, wron
 	}
 	k.write(s.self.EncodeHeartbeat(pfcp.HeartbeatResponse, h.Sequence), from)
 	s.metrics.request(h.Type, rules.CauseAccepted, 0)
+	for _, a := range s.speakingAt(from) {
+		s.stamp(a, recovery)
+	}
+}
+
+// speakingAt are the associations whose Recovery Time Stamp a heartbeat from a port tells: those
+// set up from there, else the one whose requests go there. Several CP functions of an address may
+// be reached at the same port only: then nobody knows whose it is, and their next set-ups tell.
+func (s *Server) speakingAt(at netip.AddrPort) []*association {
 	s.mu.RLock()
-	var found *association
+	defer s.mu.RUnlock()
+	var from, to []*association
 	for _, a := range s.associations {
-		if a.from == from || a.to == from {
-			found = a
+		if a.from == at {
+			from = append(from, a)
+		}
+		if a.to == at {
+			to = append(to, a)
 		}
 	}
-	s.mu.RUnlock()
-	if found != nil {
-		s.stamp(found, recovery)
+	if len(from) == 0 && len(to) == 1 {
+		return to
 	}
+	return from
 }
 
 // beat sends a heartbeat to an associated peer, unless one is under way, and plans the next,
@@ -70,7 +84,7 @@ func (s *Server) beat(a *association) {
 		case turned: // its sessions stay: TS 23.527 §4.3
 			s.log.Warn("peer does not answer heartbeats", "node", a.node, "peer", a.to)
 		}
-		if mine && ok {
+		if mine && ok && slices.Contains(s.speakingAt(a.to), a) {
 			s.stamp(a, recovery)
 		}
 	})
@@ -79,7 +93,7 @@ func (s *Server) beat(a *association) {
 // stamp compares a Recovery Time Stamp with the one known. A later one: the peer began anew and
 // lost its sessions, TS 23.527 §4.2; an earlier one came late.
 func (s *Server) stamp(a *association, recovery time.Time) {
-	peer := s.cfg.peer(a.to.Addr())
+	peer := s.cfg.peer(a.to.Addr(), a.node)
 	if peer.IgnoreRecovery {
 		return
 	}

@@ -21,7 +21,7 @@ func (s *Server) Report(r *rules.SessionReport, done func(*rules.ReportAnswer)) 
 	if a := s.association(r.Node); a != nil {
 		local = a.socket.local
 	}
-	to := netip.AddrPortFrom(address, s.cfg.peer(address).Port)
+	to := netip.AddrPortFrom(address, s.cfg.peer(address, r.Node).Port)
 	control := s.control(r.Node)
 	encode := func(sequence uint32) []byte { return s.self.EncodeSessionReport(sequence, r, control) }
 	s.socketFor(address, local).send(to, encode, func(body []byte, ok bool) {
