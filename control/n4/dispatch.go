@@ -134,6 +134,10 @@ func (c *call) establish(body []byte) {
 		c.refuseSession(r.CPFSEID.SEID, err)
 	case !c.server.associated(r.Node) || !c.server.cfg.allowed(c.from.Addr(), r.Node):
 		c.refuseSession(r.CPFSEID.SEID, noAssociation)
+	case !c.server.speaksFor(c.from.Addr(), rules.Holder{Node: r.Node}): // the F-SEID in it proves nothing
+		c.server.metrics.foreign.WithLabelValues(pfcp.Name(c.header.Type)).Inc()
+		c.server.log.Warn("session asked for in the name of another CP function", "peer", c.from, "node", r.Node)
+		c.refuseSession(r.CPFSEID.SEID, noAssociation)
 	default:
 		c.server.sessions.Establish(c.transaction(), r, c.done)
 	}

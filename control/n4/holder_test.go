@@ -102,6 +102,36 @@ func TestRequestsFromTheCPFSEID(t *testing.T) {
 	b.accepted("deleted", b.deletion(up), 0x88)
 }
 
+// §6.3.2: nobody establishes sessions in the name of another CP function.
+func TestEstablishmentInAnothersName(t *testing.T) {
+	f := newFake()
+	s := start(t, f, func(c *Config) {
+		c.Peers = append(c.Peers, Peer{Prefix: netip.MustParsePrefix("127.0.0.5/32"), Node: rules.NodeID{Addr: netip.MustParseAddr("127.0.0.4")}})
+	})
+	a, configured, stranger := newSMF(t, s, "127.0.0.4:0"), newSMF(t, s, "127.0.0.5:0"), newSMF(t, s, "127.0.0.6:0")
+	named := newSMF(t, s, "127.0.0.7:0")
+	a.associate(1000)
+	inItsName := func(c *smf) []byte { // with its own address as the CP F-SEID's
+		c.seq++
+		b := establishment(t, c.seq, c.address(), 0x77)
+		copy(b[21:], []byte{127, 0, 0, 4})
+		return b
+	}
+	if seid, got := stranger.answered(inItsName(stranger)); got != rules.CauseNoAssociation || seid != 0x77 || f.CountOfPeer(a.node()) != 0 {
+		t.Errorf("a stranger: %v, SEID %#x", got, seid)
+	}
+	stranger.associate(1000)
+	if _, got := stranger.answered(inItsName(stranger)); got != rules.CauseNoAssociation || f.CountOfPeer(a.node()) != 0 {
+		t.Errorf("another SMF: %v", got)
+	}
+	if got := value(t, s.metrics.foreign.WithLabelValues(pfcp.Name(pfcp.SessionEstablishmentRequest))); got != 2 {
+		t.Errorf("%v counted", got)
+	}
+	configured.accepted("from a configured address", inItsName(configured), 0x77)
+	s.install(&pfcp.Association{Node: named.node()}, s.sockets[0], netip.MustParseAddrPort("127.0.0.77:1"), netip.MustParseAddrPort("127.0.0.77:1"), nil)
+	named.accepted("from the address that is its Node ID", named.establishment(0x78), 0x78)
+}
+
 // An address that is configured for a Node ID is that node's.
 func TestConfiguredAddresses(t *testing.T) {
 	node := rules.NodeID{Addr: netip.MustParseAddr("127.0.0.4")}
