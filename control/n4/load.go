@@ -16,7 +16,8 @@ const (
 	featureOVRL = 2
 )
 
-// overloadMargin is how many points below its threshold overload ends, and by how many the
+// overloadMargin is how many points below its threshold overload ends (half of a threshold below
+// 10, which is to be reached), and by how many the
 // reduction asked for has to differ to be told anew.
 const overloadMargin = 5
 
@@ -62,7 +63,7 @@ func (l *loadControl) update(c *Config, percent int, now time.Time) {
 func (c *Config) reduction(percent int, over bool) int {
 	begins := c.OverloadThreshold
 	if over {
-		begins -= overloadMargin
+		begins -= min(overloadMargin, begins/2)
 	}
 	if c.OverloadThreshold == 0 || percent < begins {
 		return 0

@@ -73,6 +73,24 @@ func TestOverloadChanges(t *testing.T) {
 	}
 }
 
+// Overload from whatever threshold ends, at no load at the latest.
+func TestOverloadEnds(t *testing.T) {
+	for threshold := 1; threshold < 100; threshold++ {
+		c := &Config{}
+		loadConfig(c)
+		c.OverloadThreshold = threshold
+		l, now := &loadControl{}, time.Unix(5000, 0)
+		l.update(c, threshold, now)
+		if l.overload.Reduction == 0 {
+			t.Errorf("threshold %d: it does not begin", threshold)
+		}
+		l.update(c, max(0, threshold-overloadMargin-1), now)
+		if l.overload.Reduction != 0 {
+			t.Errorf("threshold %d: it does not end", threshold)
+		}
+	}
+}
+
 // told is what an answer says: load (-1: nothing), and overload.
 type told struct {
 	load              int
