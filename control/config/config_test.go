@@ -144,6 +144,16 @@ func TestWrong(t *testing.T) {
 		{small + "---\ncheckpoint_ms: 100\n", "line 4: a second YAML document begins"},
 		{small + "---\n", "a second YAML document begins"},
 		{small + "---\n[", "line 5"},
+		{strings.Replace(small, "127.0.0.8", "224.0.0.1", 1), "n4.addresses[0]: 224.0.0.1 is not the address of a node"},
+		{strings.Replace(small, "127.0.0.8", "255.255.255.255", 1), "n4.addresses[0]: 255.255.255.255 is not"},
+		{strings.Replace(small, "8]", "8], node_id: 0.0.0.0", 1), "n4.node_id: 0.0.0.0 is not the address of a node"},
+		{strings.Replace(small, "8]", "8], node_id: 'ff02::1'", 1), "n4.node_id: ff02::1 is not the address of a node"},
+		{strings.Replace(small, "8]", "8], node_id: a..b", 1), "n4.node_id: \"a..b\" is neither"},
+		{strings.Replace(small, "8]", "8], node_id: a-.b", 1), "n4.node_id: \"a-.b\" is neither"},
+		{strings.Replace(small, "8]", "8], node_id: 10.0.0.300", 1), "n4.node_id: \"10.0.0.300\" is neither"},
+		{strings.Replace(small, "8]", "8], node_id: "+strings.Repeat("a", 64)+".b", 1), "is neither"},
+		{strings.Replace(small, "8]", "8], peers: [{address: 127.0.0.1/8}]", 1), "n4.peers[0].address: 127.0.0.1/8 has bits beyond its length; 127.0.0.0/8 is meant?"},
+		{strings.Replace(small, "8]", "8], peers: [{address: 0.0.0.0}]", 1), "n4.peers[0].address: 0.0.0.0 is not the address of a node"},
 	} {
 		if _, err := Parse([]byte(w.text)); err == nil || !strings.Contains(err.Error(), w.want) {
 			t.Errorf("%s\ngot  %v\nwant %s", w.text, err, w.want)

@@ -30,14 +30,30 @@ func readable(err error) error {
 	return errors.Join(lines...)
 }
 
-var hostname = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9])?$`)
+var label = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$`)
+
+// hostname says whether v is one, RFC 1123 §2.1, with underscores: not an address gone wrong either.
+func hostname(v string) bool {
+	labels := strings.Split(v, ".")
+	last := labels[len(labels)-1]
+	return len(v) <= 253 && !slices.ContainsFunc(labels, func(l string) bool { return !label.MatchString(l) }) &&
+		strings.Trim(last, "0123456789") != ""
+}
+
+// unicast fails for what no node has as its address.
+func (k *checker) unicast(place string, a netip.Addr) {
+	if a.IsUnspecified() || a.IsMulticast() || a == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
+		k.fail(place, "%s is not the address of a node", a)
+	}
+}
 
 // node is a Node ID: an address or a host name.
 func (k *checker) node(place, v string) rules.NodeID {
 	if a, err := netip.ParseAddr(v); err == nil {
+		k.unicast(place, a.Unmap())
 		return rules.NodeID{Addr: a.Unmap()}
 	}
-	if !hostname.MatchString(v) {
+	if !hostname(v) {
 		k.fail(place, "%q is neither an address nor a host name", v)
 	}
 	return rules.NodeID{FQDN: strings.ToLower(v)}
@@ -58,6 +74,8 @@ func (k *checker) n4(f *file, c *Config) {
 			k.fail(place, "%q: requests are answered from the address they came to; name each", v)
 		case slices.Contains(c.N4.Addresses, a):
 			k.fail(place, "%q is there twice", v)
+		default:
+			k.unicast(place, a)
 		}
 		c.N4.Addresses = append(c.N4.Addresses, a)
 	}
@@ -77,11 +95,17 @@ func (k *checker) peer(place string, p peer) n4.Peer {
 		IgnoreRecovery: p.Ignore}
 	if prefix, err := netip.ParsePrefix(p.Address); err == nil {
 		o.Prefix = prefix.Masked()
+		if prefix != o.Prefix {
+			k.fail(place+".address", "%s has bits beyond its length; %s is meant?", prefix, o.Prefix)
+		}
 	} else if a, err := netip.ParseAddr(p.Address); err == nil {
 		o.Prefix = netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen())
 	} else {
 		k.fail(place+".address", "%q is neither an address nor a prefix", p.Address)
 		return o
+	}
+	if o.Prefix.IsSingleIP() {
+		k.unicast(place+".address", o.Prefix.Addr())
 	}
 	if p.Associate && !o.Prefix.IsSingleIP() {
 		k.fail(place+".associate", "needs a single address, not %s", o.Prefix)
