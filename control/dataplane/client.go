@@ -20,6 +20,8 @@ var (
 	ErrDisconnected = errors.New("forwarding unit is not connected") // done or not: nobody knows
 	ErrTooLarge     = errors.New("session is larger than a message")
 	ErrClosed       = errors.New("client is closed")
+
+	errRefused = errors.New("hello")
 )
 
 // windowMax is how many Apply messages are under way: what comes while they are gathers.
@@ -184,18 +186,22 @@ func replyError(r *upfpb.Reply) string {
 
 func (c *Client) run() {
 	defer close(c.done)
-	wait := backoffMin
+	wait, logged := backoffMin, ""
 	for {
 		started, err := c.session()
 		if started {
-			wait = backoffMin
+			wait, logged = backoffMin, ""
+		}
+		if errors.Is(err, errRefused) {
+			wait = backoffMax
 		}
 		select {
 		case <-c.end:
 			return
 		default:
 		}
-		if started || wait == backoffMin {
+		if err.Error() != logged {
+			logged = err.Error()
 			c.log.Warn("forwarding unit", "socket", c.path, "error", err)
 		}
 		select {
@@ -252,7 +258,7 @@ func (c *Client) greet(conn *Conn) (welcomed bool, err error) {
 	}
 	welcome := reply.GetWelcome()
 	if welcome == nil {
-		return false, fmt.Errorf("hello: %s", replyError(reply))
+		return false, fmt.Errorf("%w: %s", errRefused, replyError(reply))
 	}
 	config, err := c.handler.Welcome(welcome)
 	if err != nil {

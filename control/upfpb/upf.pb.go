@@ -3,7 +3,7 @@
 // What crosses between the management unit (airpath-n4) and a forwarding unit (airpath run, role
 // `upf`). The forwarding unit listens on a UNIX SOCK_SEQPACKET socket; one packet is one message,
 // at most MESSAGE_MAX = 196608 octets. Both ends set SO_SNDBUF for that and treat MSG_TRUNC as an
-// error that closes the connection. One agent at a time is connected; a second one takes over.
+// error that closes the connection. One agent at a time: another is refused.
 //
 // The agent sends whole sessions: a Session replaces the one of the same id, atomically, and what
 // runs on (meters, usage since the last report, buffered packets) carries over to rules of the

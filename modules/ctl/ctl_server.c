@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "modules/ctl/ctl_server.h"
 
 #define SNDBUF (4 * CTL_MESSAGE_MAX)
+#define PATIENCE_NS (30 * AP_NS_PER_S)
 
 struct ctl_send {
 	struct ctl_send *next;
@@ -32,6 +35,8 @@ ctl_server_init(struct ctl_server *s, const char *who, const char *peer, const c
 	s->listener = -1;
 	s->bound = false;
 	s->max = max < CTL_CLIENTS_MAX ? max : CTL_CLIENTS_MAX;
+	s->send_max = 0;
+	s->patience_ns = PATIENCE_NS;
 	s->connections = s->bad_messages = 0;
 	for (unsigned i = 0; i < CTL_CLIENTS_MAX; i++)
 		s->clients[i] = (struct ctl_client){.fd = -1};
@@ -170,8 +175,6 @@ ctl_hang_up(struct ctl_server *s, struct ctl_client *c, const char *why)
 static struct ctl_client *
 place(struct ctl_server *s)
 {
-	if (s->max == 1)
-		ctl_hang_up(s, &s->clients[0], NULL);
 	for (unsigned i = 0; i < s->max; i++)
 		if (s->clients[i].fd < 0)
 			return &s->clients[i];
@@ -260,12 +263,61 @@ ctl_transmit(struct ctl_server *s, struct ctl_client *c, const struct ctl_packed
 }
 
 bool
+ctl_gone(const struct ctl_client *c)
+{
+	struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};
+
+	return c->fd < 0 || (poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
+int
+ctl_pid(const struct ctl_client *c)
+{
+	struct ucred who = {0};
+	socklen_t len = sizeof(who);
+
+	return getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0 ? 0 : (int)who.pid;
+}
+
+/** `epoll` tells of what can be read as long as nobody reads it: not while nobody will. */
+static void
+listen_to(struct ctl_server *s, struct ctl_client *c)
+{
+	bool deaf = s->send_max && c->nb_send >= s->send_max;
+	struct epoll_event e = {.events = deaf ? EPOLLOUT | EPOLLET : EPOLLIN,
+				.data.u64 = (uint64_t)(c - s->clients)};
+
+	if (deaf != c->deaf && epoll_ctl(s->epoll, EPOLL_CTL_MOD, c->fd, &e) == 0)
+		c->deaf = deaf;
+}
+
+/** The socket takes no more for now. */
+static void
+stuck(struct ctl_server *s, struct ctl_client *c)
+{
+	uint64_t now_ns = ap_clock_ns();
+
+	if (c->stuck_ns == 0)
+		c->stuck_ns = now_ns;
+	if (now_ns - c->stuck_ns >= s->patience_ns)
+		ctl_hang_up(s, c, "does not read its answers: hung up");
+	else
+		listen_to(s, c);
+}
+
+bool
 ctl_flush(struct ctl_server *s, struct ctl_client *c)
 {
 	while (c->fd >= 0 && c->first) {
-		if (!ctl_transmit(s, c, c->first->packed))
+		if (!ctl_transmit(s, c, c->first->packed)) {
+			if (c->fd >= 0)
+				stuck(s, c);
 			return false;
+		}
+		c->stuck_ns = 0;
 		send_pop(c);
 	}
+	if (c->fd >= 0 && c->deaf)
+		listen_to(s, c);
 	return c->fd >= 0;
 }

@@ -25,8 +25,10 @@ struct ctl_client {
 	int fd;      /**< -1: nobody is here */
 	uint64_t nb; /**< number of the connection, from 1: never again */
 	struct ctl_send *first, *last;
-	unsigned nb_send; /**< answers that wait for the socket */
-	void *data;       /**< the user's, NULL at first */
+	unsigned nb_send;  /**< answers that wait for the socket */
+	uint64_t stuck_ns; /**< since when it takes none of them, 0: it does */
+	bool deaf;         /**< nothing is read from it: too many answers wait */
+	void *data;        /**< the user's, NULL at first */
 };
 
 struct ctl_server {
@@ -35,7 +37,9 @@ struct ctl_server {
 	char path[108];
 	int listener, epoll;
 	bool bound;
-	unsigned max; /**< clients at once; with 1 a new one takes over, else it is turned away */
+	unsigned max;         /**< clients at once; one more is turned away */
+	unsigned send_max;    /**< answers that wait before no more is read; 0: no bound */
+	uint64_t patience_ns; /**< after which who takes none of its answers is hung up on */
 	struct ctl_client clients[CTL_CLIENTS_MAX];
 	uint64_t connections;
 	uint64_t bad_messages;
@@ -75,7 +79,17 @@ struct ctl_client *ctl_client_of(struct ctl_server *s, uint64_t nb);
 /** Queues an answer, which is freed. NULL, and a client that is gone, are nothing. */
 void ctl_send(struct ctl_client *client, struct ctl_packed *p);
 
-/** Sends what is queued. @return whether all of it went and the client is there still. */
+/** @return whether the other end is closed, as it is when its process has died. */
+bool ctl_gone(const struct ctl_client *client);
+
+/** @return the process at the other end, 0: none that is seen from here. */
+int ctl_pid(const struct ctl_client *client);
+
+/**
+ * Sends what is queued, and looks after who does not read: `epoll` is silent about it while
+ * `send_max` answers wait, and after `patience_ns` without any progress it is hung up on.
+ * @return whether all of it went and the client is there still.
+ */
 bool ctl_flush(struct ctl_server *s, struct ctl_client *client);
 
 /** Sends `p`, which stays the caller's. @return whether it went. */

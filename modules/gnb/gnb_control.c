@@ -243,6 +243,7 @@ gnb_control_create(const struct gnb_control_cfg *cfg, struct ap_error *err)
 	    memory_make(c) < 0) {
 		ap_error_set(err, "%s: out of memory", who);
 	} else if (ctl_server_listen(&c->server, err) == 0) {
+		c->server.send_max = GNB_SEND_QUEUE_MAX;
 		c->server.closed = closed;
 		c->server.arg = c;
 		gnb_telemetry_add(c);

@@ -101,15 +101,16 @@ upf_control_finish(struct upf_control *c)
 /* --- the thread ------------------------------------------------------------------------------- */
 
 static void
-receive(struct upf_control *c)
+receive(struct upf_control *c, struct ctl_client *client)
 {
 	/* Who does not read its answers gets no new ones. */
-	for (unsigned i = 0; i < REQUESTS_A_VISIT && c->agent->nb_send < UPF_SEND_QUEUE_MAX; i++) {
-		size_t bytes = ctl_receive(&c->server, c->agent);
+	for (unsigned i = 0; i < REQUESTS_A_VISIT && client->nb_send < UPF_SEND_QUEUE_MAX; i++) {
+		size_t bytes = ctl_receive(&c->server, client);
 
 		if (bytes == 0)
 			return;
-		upf_request_take(c, c->server.buf, bytes);
+		if (upf_socket_admit(c, client, c->server.buf, bytes))
+			upf_request_take(c, c->server.buf, bytes);
 		requests_finish(c);
 	}
 }
@@ -119,18 +120,18 @@ serve(struct upf_control *c, const struct epoll_event *events, int nb)
 {
 	for (int i = 0; i < nb; i++)
 		if (events[i].data.u64 == CTL_LISTENER)
-			upf_socket_accept(c);
+			ctl_accept(&c->server);
 	for (int i = 0; i < nb; i++)
 		if (events[i].data.u64 != CTL_LISTENER)
-			receive(c);
+			receive(c, &c->server.clients[events[i].data.u64]);
 }
 
 static void
 step(struct upf_control *c)
 {
-	struct epoll_event events[4];
+	struct epoll_event events[CTL_CLIENTS_MAX + 1];
 	bool waiting = c->all_under_way > 0;
-	int nb = epoll_wait(c->server.epoll, events, 4, waiting ? 0 : IDLE_MS);
+	int nb = epoll_wait(c->server.epoll, events, CTL_CLIENTS_MAX + 1, waiting ? 0 : IDLE_MS);
 	bool any;
 
 	pthread_mutex_lock(&c->lock);

@@ -71,7 +71,7 @@ struct upf_control {
 	struct upf_control_stats stats;
 	uint64_t load_ns, load_due_ns; /**< between Loads, 0: none; when the next is due */
 	struct upf_load_mark load_marks[2 * UPF_ROLE_WORKERS_MAX]; /**< as upf->steers */
-	struct ctl_client *agent;
+	struct ctl_client *agent; /**< who said Hello, or may: others are refused once it has */
 	struct ctl_server server;
 };
 
@@ -90,7 +90,13 @@ void upf_control_finish(struct upf_control *c);
 
 /** @return 0 or -errno with `err` filled. */
 int upf_socket_listen(struct upf_control *c, struct ap_error *err);
-void upf_socket_accept(struct upf_control *c);
+
+/**
+ * Who sends a message is the agent if none is greeted, or that one is gone; else it is told so.
+ * @return whether the message is the agent's
+ */
+bool upf_socket_admit(struct upf_control *c, struct ctl_client *client, const uint8_t *data,
+		      size_t bytes);
 
 /** Sends replies, then events, until the socket takes no more. */
 void upf_socket_flush(struct upf_control *c);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -371,6 +372,63 @@ socket_that_is_no_socket_stays(void **state)
 	rig_free(rig);
 }
 
+/** Asks until the socket takes no more; each answer is of some 4 kB. */
+static void
+ask_without_reading(int fd)
+{
+	Airpath__Upf__V1__Request q = AIRPATH__UPF__V1__REQUEST__INIT;
+	Airpath__Upf__V1__Hello hello = AIRPATH__UPF__V1__HELLO__INIT;
+	uint8_t buf[64];
+	size_t n;
+	int full = 0;
+
+	hello.protocol = 1;
+	q.seq = 1;
+	q.body_case = AIRPATH__UPF__V1__REQUEST__BODY_HELLO;
+	q.hello = &hello;
+	n = airpath__upf__v1__request__pack(&q, buf);
+	/* Full for good, not for the moment the other thread needs. */
+	while (full < 100) {
+		if (send(fd, buf, n, MSG_DONTWAIT) > 0) {
+			full = 0;
+		} else {
+			full++;
+			rte_delay_us_sleep(1000);
+		}
+	}
+}
+
+static void
+who_does_not_read_costs_nothing_and_ends(void **state)
+{
+	struct rig *rig = rig_make(1, 16, true);
+	struct upf_control *c = rig->upf.control;
+	struct epoll_event events[4];
+	struct ap_error err = {0};
+	int fd, other, told;
+
+	(void)state;
+	assert_int_equal(upf_control_start(c, &err), 0);
+	fd = agent_connect(rig);
+	ask_without_reading(fd);
+	/* Much waits to be read, and still nothing wakes the thread. */
+	pthread_mutex_lock(&c->lock);
+	assert_true(c->agent->nb_send >= UPF_SEND_QUEUE_MAX);
+	assert_true(c->agent->deaf);
+	told = epoll_wait(c->server.epoll, events, 4, 0);
+	c->server.patience_ns = 1;
+	pthread_mutex_unlock(&c->lock);
+	assert_int_equal(told, 0);
+	while (send(fd, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0 || errno == EAGAIN)
+		rte_delay_us_sleep(1000);
+	assert_true(errno == EPIPE || errno == ECONNRESET);
+	other = agent_connect(rig);
+	airpath__upf__v1__answer__free_unpacked(agent_hello(other), NULL);
+	close(other);
+	close(fd);
+	rig_free(rig);
+}
+
 int
 main(void)
 {
@@ -384,6 +442,7 @@ main(void)
 		cmocka_unit_test(peers_run_out),
 		cmocka_unit_test(agent_is_welcomed),
 		cmocka_unit_test(load_is_told_to_who_asks),
+		cmocka_unit_test(who_does_not_read_costs_nothing_and_ends),
 		cmocka_unit_test(socket_that_is_no_socket_stays),
 	};
 

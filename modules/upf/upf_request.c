@@ -56,6 +56,10 @@ do_hello(struct upf_control *c, const UpfRequest *q)
 {
 	if (q->hello->protocol != 1)
 		return upf_answer_error(q->seq, "protocol 1 is what is spoken here");
+	if (!c->greeted) {
+		c->stats.connections++;
+		ctl_events_rewind(&c->events);
+	}
 	c->greeted = true;
 	return upf_answer_welcome(c, q->seq);
 }

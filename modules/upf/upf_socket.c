@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/** The agent's socket: one agent at a time, a second one takes over. */
+/** The agent's socket: one agent at a time, who comes while it lives is refused. */
 #include <stdio.h>
 
 #include "modules/upf/upf_control_impl.h"
@@ -10,8 +10,8 @@ closed(void *arg, struct ctl_client *client)
 {
 	struct upf_control *c = arg;
 
-	(void)client;
-	c->greeted = c->configured = false;
+	if (client == c->agent)
+		c->greeted = c->configured = false;
 }
 
 int
@@ -21,7 +21,8 @@ upf_socket_listen(struct upf_control *c, struct ap_error *err)
 	int rc;
 
 	snprintf(who, sizeof(who), "upf %s", c->upf->cfg->name);
-	rc = ctl_server_init(&c->server, who, "agent", c->upf->cfg->socket, 1);
+	rc = ctl_server_init(&c->server, who, "agent", c->upf->cfg->socket, CTL_CLIENTS_MAX);
+	c->server.send_max = UPF_SEND_QUEUE_MAX;
 	c->server.closed = closed;
 	c->server.arg = c;
 	if (rc < 0)
@@ -29,13 +30,27 @@ upf_socket_listen(struct upf_control *c, struct ap_error *err)
 	return ctl_server_listen(&c->server, err);
 }
 
-void
-upf_socket_accept(struct upf_control *c)
+bool
+upf_socket_admit(struct upf_control *c, struct ctl_client *client, const uint8_t *data,
+		 size_t bytes)
 {
-	if (ctl_accept(&c->server) == NULL)
-		return;
-	c->stats.connections++;
-	ctl_events_rewind(&c->events);
+	char text[96];
+	UpfRequest *q;
+
+	if (client == c->agent)
+		return true;
+	/* A killed agent is back before the end of its connection was looked at. */
+	if (c->greeted && ctl_gone(c->agent))
+		ctl_hang_up(&c->server, c->agent, NULL);
+	if (!c->greeted) {
+		c->agent = client;
+		return true;
+	}
+	ctl_arena_reset(&c->arena);
+	q = airpath__upf__v1__request__unpack(&c->arena.allocator, bytes, data);
+	snprintf(text, sizeof(text), "another agent is connected, pid %d", ctl_pid(c->agent));
+	ctl_send(client, upf_answer_error(q ? q->seq : 0, text));
+	return false;
 }
 
 void
@@ -43,6 +58,9 @@ upf_socket_flush(struct upf_control *c)
 {
 	const struct ctl_packed *event;
 
+	for (unsigned i = 0; i < c->server.max; i++)
+		if (&c->server.clients[i] != c->agent)
+			ctl_flush(&c->server, &c->server.clients[i]);
 	/* Events are for an agent that has its Welcome and has sent its Config. */
 	while (ctl_flush(&c->server, c->agent) && c->configured &&
 	       (event = ctl_events_peek(&c->events)) != NULL) {

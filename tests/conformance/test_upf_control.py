@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The contract between agent and forwarding unit (api/upf.proto), against the forwarding unit."""
 
+import os
 import socket
 import stat
 import subprocess
@@ -256,12 +257,32 @@ def test_limits_are_answered(make_unit):
     assert agent.set(agent.session(3)).status == agent.pb.OK
 
 
-def test_second_agent_takes_over_and_finds_the_sessions(unit):
+def test_a_second_agent_is_refused_while_the_first_lives(unit):
     first = unit.agent()
     first.set(first.session(11))
+    newcomer = unit.agent(hello=False)
+    refusal = f"another agent is connected, pid {os.getpid()}"
+    assert newcomer.hello().error == refusal
+    assert newcomer.config().error == refusal
+    idle = unit.agent(hello=False)
+    run = [AIRPATH, "run", str(unit.file)]
+    again = unit.net.run(unit.ns, run, check=False)
+    assert again.returncode != 0
+    assert "another process listens" in again.stdout + again.stderr
+    assert [s.id for s in first.list().sessions] == [11]
+    assert unit.ask("info")["connections"] == 1
+    # It is gone the moment its end closes, whatever of it was not read.
+    first.send(list=first.pb.List(max=1))
+    first.close()
+    assert newcomer.hello().welcome.sessions == 1
+    assert "another agent" in idle.hello().error
+
+
+def test_next_agent_finds_the_sessions(unit):
+    first = unit.agent()
+    first.set(first.session(11))
+    first.close()
     second = unit.agent()
-    with pytest.raises((ConnectionResetError, BrokenPipeError)):
-        first.list()
     assert second.welcome.sessions == 1
     assert second.welcome.instance == first.welcome.instance
     assert [(s.id, s.version) for s in second.list().sessions] == [(11, 1)]
