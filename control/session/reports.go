@@ -17,6 +17,7 @@ type pendingReport struct {
 	reports []rules.UsageReport // of usage
 	tidings *tidings            // or else
 	once    bool                // not kept when nobody answers
+	stored  bool                // by an agent before this one
 	tries   int
 	away    bool // on its way; the N4 side sends it again as often as the clause allows
 }
@@ -28,6 +29,7 @@ type pendingReport struct {
 const (
 	reportAgain = 15 * time.Second
 	reportTries = 8
+	startDelay  = time.Second // until the N4 side is up
 )
 
 // lastReportsMax bounds the reports in an answer to a deletion: some 120 octets each, and it is to
@@ -64,7 +66,11 @@ func (m *Manager) sendReport(seid, no uint64) {
 		return
 	}
 	st := mustDecode(s.record)
-	if p.tries > 0 && p.tidings != nil && !p.tidings.holds(s, st) { // settled meanwhile
+	if p.tidings != nil && p.tidings.downlink != nil && s.unit.epoch == 0 { // resendDownlink comes by
+		m.mu.Unlock()
+		return
+	}
+	if p.tidings != nil && (p.tries > 0 || p.stored) && !p.tidings.holds(s, st) { // settled meanwhile
 		m.forgetReport(seid, no)
 		m.mu.Unlock()
 		m.store.Apply(nil, store.PutReport(seid, no, nil))
@@ -231,7 +237,7 @@ func walkReports(c *coder, reports *[]rules.UsageReport) {
 func (m *Manager) loadReports() error {
 	return m.store.Reports(func(seid, no uint64, b []byte) error {
 		c := coder{b: b, reading: true}
-		p := &pendingReport{}
+		p := &pendingReport{stored: true}
 		walkReports(&c, &p.reports)
 		if c.err == nil && len(c.b) > 0 {
 			p.tidings = &tidings{}
@@ -254,13 +260,34 @@ func (m *Manager) loadReports() error {
 	})
 }
 
+// resendDownlink sends what waited until it is known whether the unit still has the packets.
+func (m *Manager) resendDownlink(u *unit) {
+	type report struct{ seid, no uint64 }
+	var list []report
+	m.mu.Lock()
+	for seid, reports := range m.pending {
+		if s := m.sessions[seid]; s == nil || s.unit != u {
+			continue
+		}
+		for no, p := range reports {
+			if p.stored && p.tries == 0 && p.tidings != nil && p.tidings.downlink != nil {
+				list = append(list, report{seid, no})
+			}
+		}
+	}
+	m.mu.Unlock()
+	for _, r := range list {
+		m.sendReport(r.seid, r.no)
+	}
+}
+
 // resendReports sends what was not acknowledged before a restart, once the N4 side is up.
 func (m *Manager) resendReports() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for seid, list := range m.pending {
 		for no := range list {
-			time.AfterFunc(time.Second, func() { m.sendReport(seid, no) })
+			time.AfterFunc(startDelay, func() { m.sendReport(seid, no) })
 		}
 	}
 }

@@ -200,3 +200,49 @@ func TestTidingsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// Of packets that went with their unit nobody hears, also if the agent ended with it and begins
+// before it; of packets that are still there the SMF hears once it is known.
+func TestStoredTidingsAwaitTheUnit(t *testing.T) {
+	for name, kept := range map[string]bool{"unit lived": true, "unit killed": false} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			seid := r.accepted(r.establish(plain(7, "10.45.0.3"))).UPSEID
+			other := r.accepted(r.establish(plain(8, "10.45.0.4"))).UPSEID
+			r.accepted(r.modify(other, toGNB(3, "10.3.0.2")))
+			r.smfAway(true)
+			_ = r.unit.Emit(downlinkEvent(seid))
+			r.nextReport()
+			_ = r.unit.Emit(errorEvent(other, 3))
+			r.nextReport()
+			r.givenUp(2)
+			r.stop()
+			r.smfAway(false)
+			before := r.configs()
+			if kept {
+				r.unit.Close()
+			} else {
+				r.unit.Stop()
+			}
+			if err := r.open(); err != nil {
+				t.Fatal(err)
+			}
+			if s := r.nextReport(); s.UPSEID != other || s.ErrorIndication == nil {
+				t.Errorf("%+v", s)
+			}
+			r.until("its answer is noted", func() bool { return r.stored() == 1 })
+			if err := r.unit.Start(); err != nil {
+				t.Fatal(err)
+			}
+			r.synced(before)
+			r.until("nothing waits", func() bool { return r.stored() == 0 })
+			got := r.reporter.take()
+			if kept && (len(got) != 1 || got[0].UPSEID != seid || got[0].DownlinkData == nil) || !kept && len(got) != 0 {
+				t.Errorf("%d reports: %+v", len(got), got)
+			}
+			if lost := r.m.Statistics().TidingsLost; lost != 0 {
+				t.Errorf("%d lost", lost)
+			}
+		})
+	}
+}

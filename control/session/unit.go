@@ -204,6 +204,7 @@ func (u *unit) Connected() {
 	}
 	epoch, held := u.epoch, u.held
 	u.m.wait.Add(1)
+	time.AfterFunc(startDelay, func() { u.m.resendDownlink(u) })
 	u.m.mu.Unlock()
 	for _, f := range after {
 		f()
