@@ -28,6 +28,7 @@ type association struct {
 	from   netip.AddrPort // where it was set up from
 	to     netip.AddrPort // where our requests go
 
+	setup    *keptSetup // nil: we set it up, or its answer is forgotten
 	recovery time.Time
 	features uint8 // first octet of CP Function Features
 	up       bool  // heartbeats are answered
@@ -45,6 +46,16 @@ type kept struct {
 	To       netip.AddrPort `json:"to"`
 	Recovery int64          `json:"recovery"` // Unix s
 	Features uint8          `json:"features"`
+	Setup    *keptSetup     `json:"setup,omitempty"`
+}
+
+// keptSetup is the Association Setup Request with its answer: one that comes late, to the agent's
+// next run, must not be done again, for it would delete sessions made since.
+type keptSetup struct {
+	Sequence uint32 `json:"sequence"`
+	Digest   uint64 `json:"digest"`
+	At       int64  `json:"at"` // Unix s
+	Answer   []byte `json:"answer"`
 }
 
 // Peer of PeerList, for people.
@@ -136,9 +147,10 @@ func (c *call) setup(body []byte) {
 		s.forgetPeer(m.Node, c.from.Addr())
 	}
 	accept := func() {
-		s.install(m, c.socket, c.from, netip.AddrPortFrom(c.from.Addr(), s.cfg.peer(c.from.Addr(), m.Node).Port), func() {
-			c.answer(rules.CauseAccepted, s.self.EncodeSetupAnswer(c.header.Sequence, rules.CauseAccepted, 0, retained))
-		})
+		wire := s.self.EncodeSetupAnswer(c.header.Sequence, rules.CauseAccepted, 0, retained)
+		a := newAssociation(m, c.socket, c.from, netip.AddrPortFrom(c.from.Addr(), s.cfg.peer(c.from.Addr(), m.Node).Port))
+		a.setup = &keptSetup{c.header.Sequence, c.exchange.digest, c.arrived.Unix(), wire}
+		s.begin(a, func() { c.answer(rules.CauseAccepted, wire) })
 	}
 	if retained {
 		accept()
@@ -185,19 +197,27 @@ func (s *Server) deleteSessions(node rules.NodeID, why string, then func()) {
 
 // install an association and keep it; then is called when it is safe.
 func (s *Server) install(m *pfcp.Association, k *socket, from, to netip.AddrPort, then func()) {
+	s.begin(newAssociation(m, k, from, to), then)
+}
+
+func newAssociation(m *pfcp.Association, k *socket, from, to netip.AddrPort) *association {
 	a := &association{node: m.Node, socket: k, from: from, to: to, recovery: m.Recovery}
 	if len(m.CPFeatures) > 0 {
 		a.features = m.CPFeatures[0]
 	}
+	return a
+}
+
+func (s *Server) begin(a *association, then func()) {
 	s.add(a)
-	s.log.Info("association set up", "node", m.Node, "peer", from)
+	s.log.Info("association set up", "node", a.node, "peer", a.from)
 	s.keep(a, then)
 	s.sessions.PeerBack(a.node)
 }
 
 func (s *Server) keep(a *association, then func()) {
 	s.mu.RLock()
-	state, err := json.Marshal(kept{a.socket.local, a.from, a.to, a.recovery.Unix(), a.features})
+	state, err := json.Marshal(kept{a.socket.local, a.from, a.to, a.recovery.Unix(), a.features, a.setup})
 	s.mu.RUnlock()
 	if err != nil {
 		panic(err)
@@ -228,8 +248,13 @@ func (s *Server) restore() {
 			s.log.Error("association in the store not understood", "node", node, "error", err)
 			return true
 		}
-		s.add(&association{node: node, socket: s.socketFor(w.To.Addr(), w.Local), from: w.From, to: w.To,
-			recovery: time.Unix(w.Recovery, 0), features: w.Features})
+		a := &association{node: node, socket: s.socketFor(w.To.Addr(), w.Local), from: w.From, to: w.To,
+			setup: w.Setup, recovery: time.Unix(w.Recovery, 0), features: w.Features}
+		s.add(a)
+		if now := time.Now(); w.Setup != nil && now.Sub(time.Unix(w.Setup.At, 0)) <= s.cfg.ResponseTTL {
+			x, _, _ := a.socket.cache.begin(exchangeKey{w.From, w.Setup.Sequence, pfcp.AssociationSetupRequest}, w.Setup.Digest, now)
+			a.socket.cache.finish(x, node, w.Setup.Answer)
+		}
 		s.log.Info("association goes on", "node", node, "peer", w.From)
 		return true
 	})

@@ -253,6 +253,30 @@ func TestRequestsOfAPeerThatBeganAnew(t *testing.T) {
 	}
 }
 
+// A Setup Request that comes late to an agent that started anew is answered, not done again.
+func TestLateSetup(t *testing.T) {
+	f := newFake()
+	s := start(t, f, nil)
+	c := newSMF(t, s, "127.0.0.4:0")
+	setup := func(recovery int64) []byte {
+		return marshal(message.NewAssociationSetupRequest(1, ie.NewNodeID("127.0.0.4", "", ""), ie.NewRecoveryTimeStamp(time.Unix(recovery, 0))))
+	}
+	c.send(setup(1000))
+	_, _, first := c.want(pfcp.AssociationSetupResponse)
+	c.establish(5)
+	s.Close()
+	start(t, f, func(cfg *Config) { cfg.Port = s.Local()[0].Port() })
+	c.send(setup(1000))
+	if _, _, again := c.want(pfcp.AssociationSetupResponse); !bytes.Equal(first, again) || f.CountOfPeer(c.node()) != 1 {
+		t.Errorf("got %x, then %x; %d sessions", first, again, f.CountOfPeer(c.node()))
+	}
+	c.send(setup(2000)) // the same number in another run
+	c.want(pfcp.AssociationSetupResponse)
+	if n := f.CountOfPeer(c.node()); n != 0 {
+		t.Errorf("%d sessions outlive their SMF", n)
+	}
+}
+
 // Stopped, it sends what is under way, takes no more, and does not say that it is closing.
 func TestStop(t *testing.T) {
 	f := newFake()
