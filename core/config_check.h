@@ -59,6 +59,9 @@ int config_upf_interfaces_finish(const struct ap_config *cfg, const struct ap_cf
 /** @return whether `address` lies in the prefix. */
 bool config_prefix_holds(const uint8_t *prefix, uint8_t bits, const uint8_t *address);
 
+/** @return whether an address of the interface has `gateway` on its link and is another one. */
+bool config_on_link(const struct ap_cfg_upf_interface *i, const uint8_t *gateway, int octets);
+
 /** @return whether all bits behind the prefix are 0. */
 bool config_prefix_is_network(const uint8_t *address, uint8_t bits, int octets);
 

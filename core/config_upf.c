@@ -9,13 +9,13 @@
 
 #define WORKERS_MAX 32
 
-static bool
+static const struct ap_cfg_upf_interface *
 has_interface(const struct ap_cfg_upf *upf, const char *name)
 {
 	for (unsigned i = 0; i < upf->interfaces_count; i++)
 		if (strcmp(upf->interfaces[i].name, name) == 0)
-			return true;
-	return false;
+			return &upf->interfaces[i];
+	return NULL;
 }
 
 static int
@@ -41,6 +41,11 @@ routes_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct 
 			BAD("%s: %s %s: routes[%u]: via '%s' is not an address of the prefix's "
 			    "family",
 			    cfg->path, upf->kind, upf->name, r, route->via);
+		if (route->via &&
+		    !config_on_link(has_interface(upf, route->interface), address, octets))
+			BAD("%s: %s %s: routes[%u]: via %s is not another host on the link of "
+			    "interface %s",
+			    cfg->path, upf->kind, upf->name, r, route->via, route->interface);
 	}
 	return 0;
 }
@@ -60,7 +65,8 @@ neighbours_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, str
 		if (octets < 0 || bits != octets * 8)
 			BAD("%s: %s %s: neighbours[%u]: '%s' is not an address", cfg->path,
 			    upf->kind, upf->name, i, n->address);
-		if (ap_config_mac(n->mac, mac) < 0 || mac[0] & 1)
+		if (ap_config_mac(n->mac, mac) < 0 || mac[0] & 1 ||
+		    memcmp(mac, (const uint8_t[6]){0}, sizeof(mac)) == 0)
 			BAD("%s: %s %s: neighbours[%u]: mac '%s' is no unicast Ethernet address",
 			    cfg->path, upf->kind, upf->name, i, n->mac);
 	}

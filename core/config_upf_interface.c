@@ -70,22 +70,33 @@ config_prefix_is_network(const uint8_t *address, uint8_t bits, int octets)
 	return true;
 }
 
-/** Whether a host can have it: neither unspecified nor multicast nor, in IPv4, of class E. */
+/** Whether a host can have it: not unspecified, loopback, multicast nor, in IPv4, of class E. */
 static bool
 is_host(const uint8_t *address, int octets)
 {
-	static const uint8_t zero[16];
+	static const uint8_t zero[16], loopback6[16] = {[15] = 1};
 
-	return memcmp(address, zero, (size_t)octets) != 0 &&
-	       (octets == 4 ? address[0] < 224 && address[0] != 0 : address[0] != 0xFF);
+	if (octets == 4)
+		return address[0] < 224 && address[0] != 0 && address[0] != 127;
+	return memcmp(address, zero, sizeof(zero)) != 0 && address[0] != 0xFF &&
+	       memcmp(address, loopback6, sizeof(loopback6)) != 0;
+}
+
+/** RFC 919 §7: all ones behind the prefix. IPv6 has none, nor have a /31 and a /32 (RFC 3021). */
+static bool
+is_broadcast(const uint8_t *address, uint8_t bits, int octets)
+{
+	uint32_t a = (uint32_t)address[0] << 24 | (uint32_t)address[1] << 16 |
+		     (uint32_t)address[2] << 8 | address[3];
+
+	return octets == 4 && bits < 31 && (~a & UINT32_MAX >> bits) == 0;
 }
 
 #define AT "%s: %s %s: interface %s: "
 #define WHERE cfg->path, upf->kind, upf->name, i->name
 
-/** @return whether an address of the interface has `gateway` on its link and is another one. */
-static bool
-on_link(const struct ap_cfg_upf_interface *i, const uint8_t *gateway, int octets)
+bool
+config_on_link(const struct ap_cfg_upf_interface *i, const uint8_t *gateway, int octets)
 {
 	/* A link-local gateway is on every link (RFC 4861 §6.1.2). */
 	bool near = octets == 16 && gateway[0] == 0xFE && (gateway[1] & 0xC0) == 0x80;
@@ -114,7 +125,7 @@ gateways_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
 			BAD(AT "gateways[%u]: '%s' is not an address", WHERE, g, i->gateways[g]);
 		if (octets == first)
 			BAD(AT "gateways: two of one family, there can be one", WHERE);
-		if (!on_link(i, address, octets))
+		if (!config_on_link(i, address, octets))
 			BAD(AT "gateways[%u]: %s is not another host on the link of `addresses`",
 			    WHERE, g, i->gateways[g]);
 		first = octets;
@@ -137,7 +148,7 @@ addresses_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
 			BAD(AT "addresses[%u]: '%s' is not address/bits", WHERE, a,
 			    i->addresses[a]);
 		/* RFC 3021: both addresses of a /31 are hosts'. */
-		if (!is_host(address, octets) ||
+		if (!is_host(address, octets) || is_broadcast(address, bits, octets) ||
 		    (bits < octets * 8 - 1 && config_prefix_is_network(address, bits, octets)))
 			BAD(AT "addresses[%u]: %s is no host's address", WHERE, a, i->addresses[a]);
 	}
