@@ -14,16 +14,20 @@
 
 #define ARGS_MAX 24
 
+/** EAL starts once in a process and may keep what it was given: so do we. */
 struct args {
-	char *argv[ARGS_MAX];
+	char *argv[ARGS_MAX]; /**< EAL writes there */
+	char *kept[ARGS_MAX];
 	int argc;
 };
 
 static void
 arg(struct args *a, const char *text)
 {
-	if (a->argc < ARGS_MAX - 1)
-		a->argv[a->argc++] = strdup(text);
+	if (a->argc == ARGS_MAX - 1)
+		return;
+	a->kept[a->argc] = a->argv[a->argc] = strdup(text);
+	a->argc++;
 }
 
 /** @return MiB of free hugepages of the default size. */
@@ -158,7 +162,7 @@ start(struct args *a, const char *prefix, bool pci, const char *what, struct ap_
 int
 ap_eal_start(const struct ap_plan *p, struct ap_error *err)
 {
-	struct args a = {0};
+	static struct args a;
 	char prefix[64];
 
 	if (cpus_check(p, err) < 0)
@@ -178,7 +182,7 @@ ap_eal_start(const struct ap_plan *p, struct ap_error *err)
 int
 ap_eal_start_plain(const char *name, unsigned mb, struct ap_error *err)
 {
-	struct args a = {0};
+	static struct args a;
 	char text[64];
 
 	arg(&a, "airpath");

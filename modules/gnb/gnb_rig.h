@@ -346,7 +346,8 @@ rig_up(void **state)
 	rig.gnb.workers = &rig.worker;
 	rig.gnb.table = gnb_table_create(1000, 4, SOCKET_ID_ANY);
 	rig.gnb.ctx = gnb_ctx_workers_init(rig.gnb.table, 1, 100 + serial++);
-	rig.worker.frames = rte_zmalloc("f", UPF_PEERS_MAX * sizeof(struct gnb_frame), 64);
+	rig.worker.frames = rte_zmalloc("f", UPF_PEERS_MAX * sizeof(struct gnb_frame),
+					_Alignof(struct gnb_frame));
 	rig.teid = gnb_teid(3, 77, GNB_SLOT_N3);
 	if (!rig.gnb.edge.net || upf_peers_init(&rig.gnb.edge.peers, rig.gnb.edge.net) < 0 ||
 	    !rig.gnb.table || !rig.gnb.ctx || !rig.worker.frames)

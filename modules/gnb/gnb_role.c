@@ -68,7 +68,7 @@ worker_make(struct ap_run *run, struct gnb *gnb, unsigned k, unsigned serial, st
 	w->pkt_pool = gnb->edge.net->cfg.pool;
 	gnb->ctx[k].edge_reports = w->reports;
 	gnb->workers[k].frames = rte_zmalloc("gnb_frames", UPF_PEERS_MAX * sizeof(struct gnb_frame),
-					     RTE_CACHE_LINE_SIZE);
+					     _Alignof(struct gnb_frame));
 	return w->reports && w->hdr_pool && gnb->workers[k].frames ? 0 : -ENOMEM;
 }
 
