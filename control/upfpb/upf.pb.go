@@ -302,6 +302,61 @@ func (RuleKind) EnumDescriptor() ([]byte, []int) {
 	return file_upf_proto_rawDescGZIP(), []int{3}
 }
 
+type Pfd_Kind int32
+
+const (
+	Pfd_FLOW         Pfd_Kind = 0 // Flow Description, in `flow`
+	Pfd_HOST         Pfd_Kind = 1 // Domain Name, whole
+	Pfd_SUFFIX       Pfd_Kind = 2 // it and every name below it
+	Pfd_HOST_PATTERN Pfd_Kind = 3 // anywhere in a host name, an expression where `regex` says so
+	Pfd_URL_PATTERN  Pfd_Kind = 4 // the same for host and path of an HTTP request
+)
+
+// Enum value maps for Pfd_Kind.
+var (
+	Pfd_Kind_name = map[int32]string{
+		0: "FLOW",
+		1: "HOST",
+		2: "SUFFIX",
+		3: "HOST_PATTERN",
+		4: "URL_PATTERN",
+	}
+	Pfd_Kind_value = map[string]int32{
+		"FLOW":         0,
+		"HOST":         1,
+		"SUFFIX":       2,
+		"HOST_PATTERN": 3,
+		"URL_PATTERN":  4,
+	}
+)
+
+func (x Pfd_Kind) Enum() *Pfd_Kind {
+	p := new(Pfd_Kind)
+	*p = x
+	return p
+}
+
+func (x Pfd_Kind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (Pfd_Kind) Descriptor() protoreflect.EnumDescriptor {
+	return file_upf_proto_enumTypes[4].Descriptor()
+}
+
+func (Pfd_Kind) Type() protoreflect.EnumType {
+	return &file_upf_proto_enumTypes[4]
+}
+
+func (x Pfd_Kind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use Pfd_Kind.Descriptor instead.
+func (Pfd_Kind) EnumDescriptor() ([]byte, []int) {
+	return file_upf_proto_rawDescGZIP(), []int{12, 0}
+}
+
 type Request struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Seq   uint64                 `protobuf:"varint,1,opt,name=seq,proto3" json:"seq,omitempty"` // chosen by the agent, > 0; the Reply names it. Requests are answered in order.
@@ -312,6 +367,7 @@ type Request struct {
 	//	*Request_Apply
 	//	*Request_List
 	//	*Request_Ack
+	//	*Request_Applications
 	Body          isRequest_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -406,6 +462,15 @@ func (x *Request) GetAck() *EventAck {
 	return nil
 }
 
+func (x *Request) GetApplications() *Applications {
+	if x != nil {
+		if x, ok := x.Body.(*Request_Applications); ok {
+			return x.Applications
+		}
+	}
+	return nil
+}
+
 type isRequest_Body interface {
 	isRequest_Body()
 }
@@ -430,6 +495,10 @@ type Request_Ack struct {
 	Ack *EventAck `protobuf:"bytes,6,opt,name=ack,proto3,oneof"` // not answered
 }
 
+type Request_Applications struct {
+	Applications *Applications `protobuf:"bytes,7,opt,name=applications,proto3,oneof"`
+}
+
 func (*Request_Hello) isRequest_Body() {}
 
 func (*Request_Config) isRequest_Body() {}
@@ -439,6 +508,8 @@ func (*Request_Apply) isRequest_Body() {}
 func (*Request_List) isRequest_Body() {}
 
 func (*Request_Ack) isRequest_Body() {}
+
+func (*Request_Applications) isRequest_Body() {}
 
 type Hello struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -982,6 +1053,206 @@ func (x *EventAck) GetEvent() uint64 {
 	return 0
 }
 
+// The applications there are (§5.11, §8.2.39): all of them replace all former ones. As many
+// messages of one generation as they need, in order. Each is answered at once, the last one when
+// its set has been taken for building; ApplicationsDone says how that ended. A set that cannot be
+// made leaves the one before in force, as does a newer `first` before the `last`.
+type Applications struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Generation    uint32                 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"` // > 0, chosen by the agent; one set's messages have the same
+	First         bool                   `protobuf:"varint,2,opt,name=first,proto3" json:"first,omitempty"`
+	Last          bool                   `protobuf:"varint,3,opt,name=last,proto3" json:"last,omitempty"`
+	Applications  []*Application         `protobuf:"bytes,4,rep,name=applications,proto3" json:"applications,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Applications) Reset() {
+	*x = Applications{}
+	mi := &file_upf_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Applications) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Applications) ProtoMessage() {}
+
+func (x *Applications) ProtoReflect() protoreflect.Message {
+	mi := &file_upf_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Applications.ProtoReflect.Descriptor instead.
+func (*Applications) Descriptor() ([]byte, []int) {
+	return file_upf_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Applications) GetGeneration() uint32 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *Applications) GetFirst() bool {
+	if x != nil {
+		return x.First
+	}
+	return false
+}
+
+func (x *Applications) GetLast() bool {
+	if x != nil {
+		return x.Last
+	}
+	return false
+}
+
+func (x *Applications) GetApplications() []*Application {
+	if x != nil {
+		return x.Applications
+	}
+	return nil
+}
+
+type Application struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Index         uint32                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"` // 1..65535, the agent's, the same as long as the id lives
+	Id            string                 `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`        // Application ID, for people
+	Pfds          []*Pfd                 `protobuf:"bytes,3,rep,name=pfds,proto3" json:"pfds,omitempty"`    // any of them
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Application) Reset() {
+	*x = Application{}
+	mi := &file_upf_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Application) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Application) ProtoMessage() {}
+
+func (x *Application) ProtoReflect() protoreflect.Message {
+	mi := &file_upf_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Application.ProtoReflect.Descriptor instead.
+func (*Application) Descriptor() ([]byte, []int) {
+	return file_upf_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Application) GetIndex() uint32 {
+	if x != nil {
+		return x.Index
+	}
+	return 0
+}
+
+func (x *Application) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Application) GetPfds() []*Pfd {
+	if x != nil {
+		return x.Pfds
+	}
+	return nil
+}
+
+type Pfd struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          Pfd_Kind               `protobuf:"varint,1,opt,name=kind,proto3,enum=airpath.upf.v1.Pfd_Kind" json:"kind,omitempty"`
+	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	Regex         bool                   `protobuf:"varint,3,opt,name=regex,proto3" json:"regex,omitempty"`
+	Flow          *Filter                `protobuf:"bytes,4,opt,name=flow,proto3" json:"flow,omitempty"` // as a downlink packet looks
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Pfd) Reset() {
+	*x = Pfd{}
+	mi := &file_upf_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Pfd) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Pfd) ProtoMessage() {}
+
+func (x *Pfd) ProtoReflect() protoreflect.Message {
+	mi := &file_upf_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Pfd.ProtoReflect.Descriptor instead.
+func (*Pfd) Descriptor() ([]byte, []int) {
+	return file_upf_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Pfd) GetKind() Pfd_Kind {
+	if x != nil {
+		return x.Kind
+	}
+	return Pfd_FLOW
+}
+
+func (x *Pfd) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Pfd) GetRegex() bool {
+	if x != nil {
+		return x.Regex
+	}
+	return false
+}
+
+func (x *Pfd) GetFlow() *Filter {
+	if x != nil {
+		return x.Flow
+	}
+	return nil
+}
+
 type Session struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            uint64                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`           // SEID of the UP F-SEID
@@ -1008,7 +1279,7 @@ type Session struct {
 
 func (x *Session) Reset() {
 	*x = Session{}
-	mi := &file_upf_proto_msgTypes[10]
+	mi := &file_upf_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1020,7 +1291,7 @@ func (x *Session) String() string {
 func (*Session) ProtoMessage() {}
 
 func (x *Session) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[10]
+	mi := &file_upf_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1033,7 +1304,7 @@ func (x *Session) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Session.ProtoReflect.Descriptor instead.
 func (*Session) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{10}
+	return file_upf_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Session) GetId() uint64 {
@@ -1175,7 +1446,7 @@ type Tunnel struct {
 
 func (x *Tunnel) Reset() {
 	*x = Tunnel{}
-	mi := &file_upf_proto_msgTypes[11]
+	mi := &file_upf_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1187,7 +1458,7 @@ func (x *Tunnel) String() string {
 func (*Tunnel) ProtoMessage() {}
 
 func (x *Tunnel) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[11]
+	mi := &file_upf_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1200,7 +1471,7 @@ func (x *Tunnel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tunnel.ProtoReflect.Descriptor instead.
 func (*Tunnel) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{11}
+	return file_upf_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Tunnel) GetTeid() uint32 {
@@ -1243,13 +1514,14 @@ type Pdr struct {
 	FarId              uint32                 `protobuf:"varint,15,opt,name=far_id,json=farId,proto3" json:"far_id,omitempty"`
 	QerIds             []uint32               `protobuf:"varint,16,rep,packed,name=qer_ids,json=qerIds,proto3" json:"qer_ids,omitempty"`
 	UrrIds             []uint32               `protobuf:"varint,17,rep,packed,name=urr_ids,json=urrIds,proto3" json:"urr_ids,omitempty"`
+	Application        uint32                 `protobuf:"varint,18,opt,name=application,proto3" json:"application,omitempty"` // Application.index; 0: none. One that no set has never matches.
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
 
 func (x *Pdr) Reset() {
 	*x = Pdr{}
-	mi := &file_upf_proto_msgTypes[12]
+	mi := &file_upf_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1261,7 +1533,7 @@ func (x *Pdr) String() string {
 func (*Pdr) ProtoMessage() {}
 
 func (x *Pdr) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[12]
+	mi := &file_upf_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1274,7 +1546,7 @@ func (x *Pdr) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pdr.ProtoReflect.Descriptor instead.
 func (*Pdr) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{12}
+	return file_upf_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Pdr) GetId() uint32 {
@@ -1396,6 +1668,13 @@ func (x *Pdr) GetUrrIds() []uint32 {
 	return nil
 }
 
+func (x *Pdr) GetApplication() uint32 {
+	if x != nil {
+		return x.Application
+	}
+	return 0
+}
+
 type Prefix struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Address       []byte                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"` // 4 or 16 octets
@@ -1406,7 +1685,7 @@ type Prefix struct {
 
 func (x *Prefix) Reset() {
 	*x = Prefix{}
-	mi := &file_upf_proto_msgTypes[13]
+	mi := &file_upf_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1418,7 +1697,7 @@ func (x *Prefix) String() string {
 func (*Prefix) ProtoMessage() {}
 
 func (x *Prefix) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[13]
+	mi := &file_upf_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1431,7 +1710,7 @@ func (x *Prefix) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prefix.ProtoReflect.Descriptor instead.
 func (*Prefix) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{13}
+	return file_upf_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Prefix) GetAddress() []byte {
@@ -1469,7 +1748,7 @@ type Filter struct {
 
 func (x *Filter) Reset() {
 	*x = Filter{}
-	mi := &file_upf_proto_msgTypes[14]
+	mi := &file_upf_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1481,7 +1760,7 @@ func (x *Filter) String() string {
 func (*Filter) ProtoMessage() {}
 
 func (x *Filter) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[14]
+	mi := &file_upf_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1494,7 +1773,7 @@ func (x *Filter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Filter.ProtoReflect.Descriptor instead.
 func (*Filter) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{14}
+	return file_upf_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Filter) GetProtocol() uint32 {
@@ -1584,7 +1863,7 @@ type PortRange struct {
 
 func (x *PortRange) Reset() {
 	*x = PortRange{}
-	mi := &file_upf_proto_msgTypes[15]
+	mi := &file_upf_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1596,7 +1875,7 @@ func (x *PortRange) String() string {
 func (*PortRange) ProtoMessage() {}
 
 func (x *PortRange) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[15]
+	mi := &file_upf_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1609,7 +1888,7 @@ func (x *PortRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PortRange.ProtoReflect.Descriptor instead.
 func (*PortRange) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{15}
+	return file_upf_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PortRange) GetFirst() uint32 {
@@ -1642,7 +1921,7 @@ type Far struct {
 
 func (x *Far) Reset() {
 	*x = Far{}
-	mi := &file_upf_proto_msgTypes[16]
+	mi := &file_upf_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1654,7 +1933,7 @@ func (x *Far) String() string {
 func (*Far) ProtoMessage() {}
 
 func (x *Far) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[16]
+	mi := &file_upf_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1667,7 +1946,7 @@ func (x *Far) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Far.ProtoReflect.Descriptor instead.
 func (*Far) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{16}
+	return file_upf_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Far) GetId() uint32 {
@@ -1738,13 +2017,14 @@ type Forwarding struct {
 	// there is no outer), value under mask
 	TosMask             uint32 `protobuf:"varint,8,opt,name=tos_mask,json=tosMask,proto3" json:"tos_mask,omitempty"`                                       // 0: leave it
 	PduSessionContainer bool   `protobuf:"varint,9,opt,name=pdu_session_container,json=pduSessionContainer,proto3" json:"pdu_session_container,omitempty"` // carry QFI and RQI (N3, N9 of a 5GS)
+	RedirectUrl         string `protobuf:"bytes,10,opt,name=redirect_url,json=redirectUrl,proto3" json:"redirect_url,omitempty"`                           // Redirect Information of type URL, §8.2.20: HTTP requests are answered
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
 }
 
 func (x *Forwarding) Reset() {
 	*x = Forwarding{}
-	mi := &file_upf_proto_msgTypes[17]
+	mi := &file_upf_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1756,7 +2036,7 @@ func (x *Forwarding) String() string {
 func (*Forwarding) ProtoMessage() {}
 
 func (x *Forwarding) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[17]
+	mi := &file_upf_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1769,7 +2049,7 @@ func (x *Forwarding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Forwarding.ProtoReflect.Descriptor instead.
 func (*Forwarding) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{17}
+	return file_upf_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Forwarding) GetDestination() InterfaceType {
@@ -1835,6 +2115,13 @@ func (x *Forwarding) GetPduSessionContainer() bool {
 	return false
 }
 
+func (x *Forwarding) GetRedirectUrl() string {
+	if x != nil {
+		return x.RedirectUrl
+	}
+	return ""
+}
+
 type Qer struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            uint32                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -1854,7 +2141,7 @@ type Qer struct {
 
 func (x *Qer) Reset() {
 	*x = Qer{}
-	mi := &file_upf_proto_msgTypes[18]
+	mi := &file_upf_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1866,7 +2153,7 @@ func (x *Qer) String() string {
 func (*Qer) ProtoMessage() {}
 
 func (x *Qer) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[18]
+	mi := &file_upf_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1879,7 +2166,7 @@ func (x *Qer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Qer.ProtoReflect.Descriptor instead.
 func (*Qer) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{18}
+	return file_upf_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Qer) GetId() uint32 {
@@ -1969,7 +2256,7 @@ type Rate struct {
 
 func (x *Rate) Reset() {
 	*x = Rate{}
-	mi := &file_upf_proto_msgTypes[19]
+	mi := &file_upf_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1981,7 +2268,7 @@ func (x *Rate) String() string {
 func (*Rate) ProtoMessage() {}
 
 func (x *Rate) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[19]
+	mi := &file_upf_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1994,7 +2281,7 @@ func (x *Rate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rate.ProtoReflect.Descriptor instead.
 func (*Rate) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{19}
+	return file_upf_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Rate) GetUlKbps() uint64 {
@@ -2025,7 +2312,7 @@ type Volume struct {
 
 func (x *Volume) Reset() {
 	*x = Volume{}
-	mi := &file_upf_proto_msgTypes[20]
+	mi := &file_upf_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2037,7 +2324,7 @@ func (x *Volume) String() string {
 func (*Volume) ProtoMessage() {}
 
 func (x *Volume) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[20]
+	mi := &file_upf_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2050,7 +2337,7 @@ func (x *Volume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Volume.ProtoReflect.Descriptor instead.
 func (*Volume) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{20}
+	return file_upf_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Volume) GetHasTotal() bool {
@@ -2135,7 +2422,7 @@ type Urr struct {
 
 func (x *Urr) Reset() {
 	*x = Urr{}
-	mi := &file_upf_proto_msgTypes[21]
+	mi := &file_upf_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2147,7 +2434,7 @@ func (x *Urr) String() string {
 func (*Urr) ProtoMessage() {}
 
 func (x *Urr) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[21]
+	mi := &file_upf_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2160,7 +2447,7 @@ func (x *Urr) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Urr.ProtoReflect.Descriptor instead.
 func (*Urr) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{21}
+	return file_upf_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Urr) GetId() uint32 {
@@ -2391,7 +2678,7 @@ type Bar struct {
 
 func (x *Bar) Reset() {
 	*x = Bar{}
-	mi := &file_upf_proto_msgTypes[22]
+	mi := &file_upf_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2403,7 +2690,7 @@ func (x *Bar) String() string {
 func (*Bar) ProtoMessage() {}
 
 func (x *Bar) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[22]
+	mi := &file_upf_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2416,7 +2703,7 @@ func (x *Bar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bar.ProtoReflect.Descriptor instead.
 func (*Bar) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{22}
+	return file_upf_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Bar) GetId() uint32 {
@@ -2453,7 +2740,7 @@ type EndMarker struct {
 
 func (x *EndMarker) Reset() {
 	*x = EndMarker{}
-	mi := &file_upf_proto_msgTypes[23]
+	mi := &file_upf_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2465,7 +2752,7 @@ func (x *EndMarker) String() string {
 func (*EndMarker) ProtoMessage() {}
 
 func (x *EndMarker) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[23]
+	mi := &file_upf_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2478,7 +2765,7 @@ func (x *EndMarker) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndMarker.ProtoReflect.Descriptor instead.
 func (*EndMarker) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{23}
+	return file_upf_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *EndMarker) GetInterface() uint32 {
@@ -2543,7 +2830,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_upf_proto_msgTypes[24]
+	mi := &file_upf_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2555,7 +2842,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[24]
+	mi := &file_upf_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2568,7 +2855,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{24}
+	return file_upf_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Usage) GetTotalBytes() uint64 {
@@ -2695,13 +2982,14 @@ type UsageReport struct {
 	UrrId         uint32                 `protobuf:"varint,1,opt,name=urr_id,json=urrId,proto3" json:"urr_id,omitempty"`
 	Triggers      uint32                 `protobuf:"varint,2,opt,name=triggers,proto3" json:"triggers,omitempty"` // Σ Trigger that made it
 	Usage         *Usage                 `protobuf:"bytes,3,opt,name=usage,proto3" json:"usage,omitempty"`
+	Detected      *ApplicationDetected   `protobuf:"bytes,4,opt,name=detected,proto3" json:"detected,omitempty"` // with START and STOPT of a PDR that has an application
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UsageReport) Reset() {
 	*x = UsageReport{}
-	mi := &file_upf_proto_msgTypes[25]
+	mi := &file_upf_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2713,7 +3001,7 @@ func (x *UsageReport) String() string {
 func (*UsageReport) ProtoMessage() {}
 
 func (x *UsageReport) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[25]
+	mi := &file_upf_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2726,7 +3014,7 @@ func (x *UsageReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageReport.ProtoReflect.Descriptor instead.
 func (*UsageReport) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{25}
+	return file_upf_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *UsageReport) GetUrrId() uint32 {
@@ -2750,6 +3038,66 @@ func (x *UsageReport) GetUsage() *Usage {
 	return nil
 }
 
+func (x *UsageReport) GetDetected() *ApplicationDetected {
+	if x != nil {
+		return x.Detected
+	}
+	return nil
+}
+
+// Application Detection Information, §8.2.47 and Table 7.5.8.3-2.
+type ApplicationDetected struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Application   uint32                 `protobuf:"varint,1,opt,name=application,proto3" json:"application,omitempty"` // Application.index
+	Flow          *Filter                `protobuf:"bytes,2,opt,name=flow,proto3" json:"flow,omitempty"`                // as a downlink packet looks; absent: not one flow's
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApplicationDetected) Reset() {
+	*x = ApplicationDetected{}
+	mi := &file_upf_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplicationDetected) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplicationDetected) ProtoMessage() {}
+
+func (x *ApplicationDetected) ProtoReflect() protoreflect.Message {
+	mi := &file_upf_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplicationDetected.ProtoReflect.Descriptor instead.
+func (*ApplicationDetected) Descriptor() ([]byte, []int) {
+	return file_upf_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *ApplicationDetected) GetApplication() uint32 {
+	if x != nil {
+		return x.Application
+	}
+	return 0
+}
+
+func (x *ApplicationDetected) GetFlow() *Filter {
+	if x != nil {
+		return x.Flow
+	}
+	return nil
+}
+
 type Checkpoint struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            uint64                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -2760,7 +3108,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_upf_proto_msgTypes[26]
+	mi := &file_upf_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2772,7 +3120,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[26]
+	mi := &file_upf_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2785,7 +3133,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{26}
+	return file_upf_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Checkpoint) GetId() uint64 {
@@ -2812,7 +3160,7 @@ type UrrUsage struct {
 
 func (x *UrrUsage) Reset() {
 	*x = UrrUsage{}
-	mi := &file_upf_proto_msgTypes[27]
+	mi := &file_upf_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2824,7 +3172,7 @@ func (x *UrrUsage) String() string {
 func (*UrrUsage) ProtoMessage() {}
 
 func (x *UrrUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[27]
+	mi := &file_upf_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2837,7 +3185,7 @@ func (x *UrrUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UrrUsage.ProtoReflect.Descriptor instead.
 func (*UrrUsage) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{27}
+	return file_upf_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *UrrUsage) GetUrrId() uint32 {
@@ -2862,6 +3210,7 @@ type Answer struct {
 	//	*Answer_Event
 	//	*Answer_Checkpoints
 	//	*Answer_Load
+	//	*Answer_ApplicationsDone
 	Body          isAnswer_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2869,7 +3218,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_upf_proto_msgTypes[28]
+	mi := &file_upf_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2881,7 +3230,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[28]
+	mi := &file_upf_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2894,7 +3243,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{28}
+	return file_upf_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *Answer) GetBody() isAnswer_Body {
@@ -2940,6 +3289,15 @@ func (x *Answer) GetLoad() *Load {
 	return nil
 }
 
+func (x *Answer) GetApplicationsDone() *ApplicationsDone {
+	if x != nil {
+		if x, ok := x.Body.(*Answer_ApplicationsDone); ok {
+			return x.ApplicationsDone
+		}
+	}
+	return nil
+}
+
 type isAnswer_Body interface {
 	isAnswer_Body()
 }
@@ -2960,6 +3318,10 @@ type Answer_Load struct {
 	Load *Load `protobuf:"bytes,4,opt,name=load,proto3,oneof"`
 }
 
+type Answer_ApplicationsDone struct {
+	ApplicationsDone *ApplicationsDone `protobuf:"bytes,5,opt,name=applications_done,json=applicationsDone,proto3,oneof"`
+}
+
 func (*Answer_Reply) isAnswer_Body() {}
 
 func (*Answer_Event) isAnswer_Body() {}
@@ -2967,6 +3329,102 @@ func (*Answer_Event) isAnswer_Body() {}
 func (*Answer_Checkpoints) isAnswer_Body() {}
 
 func (*Answer_Load) isAnswer_Body() {}
+
+func (*Answer_ApplicationsDone) isAnswer_Body() {}
+
+// How the building of an application set ended. Of the moment: neither kept nor acknowledged; an
+// agent that was away reads Welcome.applications_generation.
+type ApplicationsDone struct {
+	state             protoimpl.MessageState `protogen:"open.v1"`
+	Generation        uint32                 `protobuf:"varint,1,opt,name=generation,proto3" json:"generation,omitempty"`
+	Error             string                 `protobuf:"bytes,2,opt,name=error,proto3" json:"error,omitempty"`                                                   // "": in force at every worker. For people.
+	FailedApplication uint32                 `protobuf:"varint,3,opt,name=failed_application,json=failedApplication,proto3" json:"failed_application,omitempty"` // index of the one that could not be made; 0: not one's fault
+	FailedPfd         uint32                 `protobuf:"varint,4,opt,name=failed_pfd,json=failedPfd,proto3" json:"failed_pfd,omitempty"`                         // which of its pfds, from 0
+	MemoryBytes       uint64                 `protobuf:"varint,5,opt,name=memory_bytes,json=memoryBytes,proto3" json:"memory_bytes,omitempty"`
+	BuildMs           uint32                 `protobuf:"varint,6,opt,name=build_ms,json=buildMs,proto3" json:"build_ms,omitempty"`
+	Rules             uint32                 `protobuf:"varint,7,opt,name=rules,proto3" json:"rules,omitempty"` // Σ pfds
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *ApplicationsDone) Reset() {
+	*x = ApplicationsDone{}
+	mi := &file_upf_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplicationsDone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplicationsDone) ProtoMessage() {}
+
+func (x *ApplicationsDone) ProtoReflect() protoreflect.Message {
+	mi := &file_upf_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplicationsDone.ProtoReflect.Descriptor instead.
+func (*ApplicationsDone) Descriptor() ([]byte, []int) {
+	return file_upf_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ApplicationsDone) GetGeneration() uint32 {
+	if x != nil {
+		return x.Generation
+	}
+	return 0
+}
+
+func (x *ApplicationsDone) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *ApplicationsDone) GetFailedApplication() uint32 {
+	if x != nil {
+		return x.FailedApplication
+	}
+	return 0
+}
+
+func (x *ApplicationsDone) GetFailedPfd() uint32 {
+	if x != nil {
+		return x.FailedPfd
+	}
+	return 0
+}
+
+func (x *ApplicationsDone) GetMemoryBytes() uint64 {
+	if x != nil {
+		return x.MemoryBytes
+	}
+	return 0
+}
+
+func (x *ApplicationsDone) GetBuildMs() uint32 {
+	if x != nil {
+		return x.BuildMs
+	}
+	return 0
+}
+
+func (x *ApplicationsDone) GetRules() uint32 {
+	if x != nil {
+		return x.Rules
+	}
+	return 0
+}
 
 // Of the moment: neither kept nor acknowledged.
 type Load struct {
@@ -2980,7 +3438,7 @@ type Load struct {
 
 func (x *Load) Reset() {
 	*x = Load{}
-	mi := &file_upf_proto_msgTypes[29]
+	mi := &file_upf_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2992,7 +3450,7 @@ func (x *Load) String() string {
 func (*Load) ProtoMessage() {}
 
 func (x *Load) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[29]
+	mi := &file_upf_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3005,7 +3463,7 @@ func (x *Load) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Load.ProtoReflect.Descriptor instead.
 func (*Load) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{29}
+	return file_upf_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Load) GetSessions() uint32 {
@@ -3045,7 +3503,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_upf_proto_msgTypes[30]
+	mi := &file_upf_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3057,7 +3515,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[30]
+	mi := &file_upf_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3070,7 +3528,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{30}
+	return file_upf_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Reply) GetSeq() uint64 {
@@ -3144,23 +3602,24 @@ func (*Reply_Result) isReply_Body() {}
 func (*Reply_Sessions) isReply_Body() {}
 
 type Welcome struct {
-	state               protoimpl.MessageState `protogen:"open.v1"`
-	Instance            uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"` // of this run: another one has lost its sessions
-	Unit                string                 `protobuf:"bytes,2,opt,name=unit,proto3" json:"unit,omitempty"`          // name of the role and version, for people
-	Interfaces          []*Interface           `protobuf:"bytes,3,rep,name=interfaces,proto3" json:"interfaces,omitempty"`
-	Workers             uint32                 `protobuf:"varint,4,opt,name=workers,proto3" json:"workers,omitempty"`
-	Steering            string                 `protobuf:"bytes,5,opt,name=steering,proto3" json:"steering,omitempty"`                                        // rss, teid, software
-	BucketWorkers       []uint32               `protobuf:"varint,6,rep,packed,name=bucket_workers,json=bucketWorkers,proto3" json:"bucket_workers,omitempty"` // 4096 entries: which worker serves a bucket
-	Sessions            uint32                 `protobuf:"varint,7,opt,name=sessions,proto3" json:"sessions,omitempty"`                                       // held now
-	AckedEvent          uint64                 `protobuf:"varint,8,opt,name=acked_event,json=ackedEvent,proto3" json:"acked_event,omitempty"`                 // the last event an agent acknowledged
-	BufferingPacketsMax uint32                 `protobuf:"varint,9,opt,name=buffering_packets_max,json=bufferingPacketsMax,proto3" json:"buffering_packets_max,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	state                  protoimpl.MessageState `protogen:"open.v1"`
+	Instance               uint64                 `protobuf:"varint,1,opt,name=instance,proto3" json:"instance,omitempty"` // of this run: another one has lost its sessions
+	Unit                   string                 `protobuf:"bytes,2,opt,name=unit,proto3" json:"unit,omitempty"`          // name of the role and version, for people
+	Interfaces             []*Interface           `protobuf:"bytes,3,rep,name=interfaces,proto3" json:"interfaces,omitempty"`
+	Workers                uint32                 `protobuf:"varint,4,opt,name=workers,proto3" json:"workers,omitempty"`
+	Steering               string                 `protobuf:"bytes,5,opt,name=steering,proto3" json:"steering,omitempty"`                                        // rss, teid, software
+	BucketWorkers          []uint32               `protobuf:"varint,6,rep,packed,name=bucket_workers,json=bucketWorkers,proto3" json:"bucket_workers,omitempty"` // 4096 entries: which worker serves a bucket
+	Sessions               uint32                 `protobuf:"varint,7,opt,name=sessions,proto3" json:"sessions,omitempty"`                                       // held now
+	AckedEvent             uint64                 `protobuf:"varint,8,opt,name=acked_event,json=ackedEvent,proto3" json:"acked_event,omitempty"`                 // the last event an agent acknowledged
+	BufferingPacketsMax    uint32                 `protobuf:"varint,9,opt,name=buffering_packets_max,json=bufferingPacketsMax,proto3" json:"buffering_packets_max,omitempty"`
+	ApplicationsGeneration uint32                 `protobuf:"varint,10,opt,name=applications_generation,json=applicationsGeneration,proto3" json:"applications_generation,omitempty"` // in force; 0: none
+	unknownFields          protoimpl.UnknownFields
+	sizeCache              protoimpl.SizeCache
 }
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_upf_proto_msgTypes[31]
+	mi := &file_upf_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3172,7 +3631,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[31]
+	mi := &file_upf_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3185,7 +3644,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{31}
+	return file_upf_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *Welcome) GetInstance() uint64 {
@@ -3251,6 +3710,13 @@ func (x *Welcome) GetBufferingPacketsMax() uint32 {
 	return 0
 }
 
+func (x *Welcome) GetApplicationsGeneration() uint32 {
+	if x != nil {
+		return x.ApplicationsGeneration
+	}
+	return 0
+}
+
 type Interface struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Index            uint32                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"` // from 1
@@ -3265,7 +3731,7 @@ type Interface struct {
 
 func (x *Interface) Reset() {
 	*x = Interface{}
-	mi := &file_upf_proto_msgTypes[32]
+	mi := &file_upf_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3277,7 +3743,7 @@ func (x *Interface) String() string {
 func (*Interface) ProtoMessage() {}
 
 func (x *Interface) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[32]
+	mi := &file_upf_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3290,7 +3756,7 @@ func (x *Interface) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interface.ProtoReflect.Descriptor instead.
 func (*Interface) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{32}
+	return file_upf_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Interface) GetIndex() uint32 {
@@ -3345,7 +3811,7 @@ type ApplyResult struct {
 
 func (x *ApplyResult) Reset() {
 	*x = ApplyResult{}
-	mi := &file_upf_proto_msgTypes[33]
+	mi := &file_upf_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3357,7 +3823,7 @@ func (x *ApplyResult) String() string {
 func (*ApplyResult) ProtoMessage() {}
 
 func (x *ApplyResult) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[33]
+	mi := &file_upf_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3370,7 +3836,7 @@ func (x *ApplyResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResult.ProtoReflect.Descriptor instead.
 func (*ApplyResult) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{33}
+	return file_upf_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ApplyResult) GetResults() []*OpResult {
@@ -3401,7 +3867,7 @@ type OpResult struct {
 
 func (x *OpResult) Reset() {
 	*x = OpResult{}
-	mi := &file_upf_proto_msgTypes[34]
+	mi := &file_upf_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3413,7 +3879,7 @@ func (x *OpResult) String() string {
 func (*OpResult) ProtoMessage() {}
 
 func (x *OpResult) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[34]
+	mi := &file_upf_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3426,7 +3892,7 @@ func (x *OpResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpResult.ProtoReflect.Descriptor instead.
 func (*OpResult) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{34}
+	return file_upf_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *OpResult) GetStatus() Status {
@@ -3481,7 +3947,7 @@ type Sessions struct {
 
 func (x *Sessions) Reset() {
 	*x = Sessions{}
-	mi := &file_upf_proto_msgTypes[35]
+	mi := &file_upf_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3493,7 +3959,7 @@ func (x *Sessions) String() string {
 func (*Sessions) ProtoMessage() {}
 
 func (x *Sessions) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[35]
+	mi := &file_upf_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3506,7 +3972,7 @@ func (x *Sessions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sessions.ProtoReflect.Descriptor instead.
 func (*Sessions) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{35}
+	return file_upf_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Sessions) GetSessions() []*SessionVersion {
@@ -3533,7 +3999,7 @@ type SessionVersion struct {
 
 func (x *SessionVersion) Reset() {
 	*x = SessionVersion{}
-	mi := &file_upf_proto_msgTypes[36]
+	mi := &file_upf_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3545,7 +4011,7 @@ func (x *SessionVersion) String() string {
 func (*SessionVersion) ProtoMessage() {}
 
 func (x *SessionVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[36]
+	mi := &file_upf_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3558,7 +4024,7 @@ func (x *SessionVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionVersion.ProtoReflect.Descriptor instead.
 func (*SessionVersion) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{36}
+	return file_upf_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *SessionVersion) GetId() uint64 {
@@ -3593,7 +4059,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_upf_proto_msgTypes[37]
+	mi := &file_upf_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3605,7 +4071,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[37]
+	mi := &file_upf_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3618,7 +4084,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{37}
+	return file_upf_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Event) GetNumber() uint64 {
@@ -3724,7 +4190,7 @@ type UsageEvent struct {
 
 func (x *UsageEvent) Reset() {
 	*x = UsageEvent{}
-	mi := &file_upf_proto_msgTypes[38]
+	mi := &file_upf_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3736,7 +4202,7 @@ func (x *UsageEvent) String() string {
 func (*UsageEvent) ProtoMessage() {}
 
 func (x *UsageEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[38]
+	mi := &file_upf_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3749,7 +4215,7 @@ func (x *UsageEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageEvent.ProtoReflect.Descriptor instead.
 func (*UsageEvent) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{38}
+	return file_upf_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *UsageEvent) GetId() uint64 {
@@ -3780,7 +4246,7 @@ type DownlinkData struct {
 
 func (x *DownlinkData) Reset() {
 	*x = DownlinkData{}
-	mi := &file_upf_proto_msgTypes[39]
+	mi := &file_upf_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3792,7 +4258,7 @@ func (x *DownlinkData) String() string {
 func (*DownlinkData) ProtoMessage() {}
 
 func (x *DownlinkData) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[39]
+	mi := &file_upf_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3805,7 +4271,7 @@ func (x *DownlinkData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownlinkData.ProtoReflect.Descriptor instead.
 func (*DownlinkData) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{39}
+	return file_upf_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *DownlinkData) GetId() uint64 {
@@ -3861,7 +4327,7 @@ type ErrorIndication struct {
 
 func (x *ErrorIndication) Reset() {
 	*x = ErrorIndication{}
-	mi := &file_upf_proto_msgTypes[40]
+	mi := &file_upf_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3873,7 +4339,7 @@ func (x *ErrorIndication) String() string {
 func (*ErrorIndication) ProtoMessage() {}
 
 func (x *ErrorIndication) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[40]
+	mi := &file_upf_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3886,7 +4352,7 @@ func (x *ErrorIndication) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorIndication.ProtoReflect.Descriptor instead.
 func (*ErrorIndication) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{40}
+	return file_upf_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ErrorIndication) GetId() uint64 {
@@ -3919,7 +4385,7 @@ type Inactivity struct {
 
 func (x *Inactivity) Reset() {
 	*x = Inactivity{}
-	mi := &file_upf_proto_msgTypes[41]
+	mi := &file_upf_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3931,7 +4397,7 @@ func (x *Inactivity) String() string {
 func (*Inactivity) ProtoMessage() {}
 
 func (x *Inactivity) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[41]
+	mi := &file_upf_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3944,7 +4410,7 @@ func (x *Inactivity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inactivity.ProtoReflect.Descriptor instead.
 func (*Inactivity) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{41}
+	return file_upf_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Inactivity) GetId() uint64 {
@@ -3965,7 +4431,7 @@ type PathEvent struct {
 
 func (x *PathEvent) Reset() {
 	*x = PathEvent{}
-	mi := &file_upf_proto_msgTypes[42]
+	mi := &file_upf_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3977,7 +4443,7 @@ func (x *PathEvent) String() string {
 func (*PathEvent) ProtoMessage() {}
 
 func (x *PathEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[42]
+	mi := &file_upf_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3990,7 +4456,7 @@ func (x *PathEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PathEvent.ProtoReflect.Descriptor instead.
 func (*PathEvent) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{42}
+	return file_upf_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *PathEvent) GetPeer() []byte {
@@ -4023,7 +4489,7 @@ type Checkpoints struct {
 
 func (x *Checkpoints) Reset() {
 	*x = Checkpoints{}
-	mi := &file_upf_proto_msgTypes[43]
+	mi := &file_upf_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4035,7 +4501,7 @@ func (x *Checkpoints) String() string {
 func (*Checkpoints) ProtoMessage() {}
 
 func (x *Checkpoints) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[43]
+	mi := &file_upf_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4048,7 +4514,7 @@ func (x *Checkpoints) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoints.ProtoReflect.Descriptor instead.
 func (*Checkpoints) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{43}
+	return file_upf_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *Checkpoints) GetSessions() []*Checkpoint {
@@ -4062,14 +4528,15 @@ var File_upf_proto protoreflect.FileDescriptor
 
 const file_upf_proto_rawDesc = "" +
 	"\n" +
-	"\tupf.proto\x12\x0eairpath.upf.v1\"\x8d\x02\n" +
+	"\tupf.proto\x12\x0eairpath.upf.v1\"\xd1\x02\n" +
 	"\aRequest\x12\x10\n" +
 	"\x03seq\x18\x01 \x01(\x04R\x03seq\x12-\n" +
 	"\x05hello\x18\x02 \x01(\v2\x15.airpath.upf.v1.HelloH\x00R\x05hello\x120\n" +
 	"\x06config\x18\x03 \x01(\v2\x16.airpath.upf.v1.ConfigH\x00R\x06config\x12-\n" +
 	"\x05apply\x18\x04 \x01(\v2\x15.airpath.upf.v1.ApplyH\x00R\x05apply\x12*\n" +
 	"\x04list\x18\x05 \x01(\v2\x14.airpath.upf.v1.ListH\x00R\x04list\x12,\n" +
-	"\x03ack\x18\x06 \x01(\v2\x18.airpath.upf.v1.EventAckH\x00R\x03ackB\x06\n" +
+	"\x03ack\x18\x06 \x01(\v2\x18.airpath.upf.v1.EventAckH\x00R\x03ack\x12B\n" +
+	"\fapplications\x18\a \x01(\v2\x1c.airpath.upf.v1.ApplicationsH\x00R\fapplicationsB\x06\n" +
 	"\x04body\"9\n" +
 	"\x05Hello\x12\x1a\n" +
 	"\bprotocol\x18\x01 \x01(\rR\bprotocol\x12\x14\n" +
@@ -4104,7 +4571,30 @@ const file_upf_proto_rawDesc = "" +
 	"\x05after\x18\x01 \x01(\x04R\x05after\x12\x10\n" +
 	"\x03max\x18\x02 \x01(\rR\x03max\" \n" +
 	"\bEventAck\x12\x14\n" +
-	"\x05event\x18\x01 \x01(\x04R\x05event\"\xff\x04\n" +
+	"\x05event\x18\x01 \x01(\x04R\x05event\"\x99\x01\n" +
+	"\fApplications\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x01 \x01(\rR\n" +
+	"generation\x12\x14\n" +
+	"\x05first\x18\x02 \x01(\bR\x05first\x12\x12\n" +
+	"\x04last\x18\x03 \x01(\bR\x04last\x12?\n" +
+	"\fapplications\x18\x04 \x03(\v2\x1b.airpath.upf.v1.ApplicationR\fapplications\"\\\n" +
+	"\vApplication\x12\x14\n" +
+	"\x05index\x18\x01 \x01(\rR\x05index\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12'\n" +
+	"\x04pfds\x18\x03 \x03(\v2\x13.airpath.upf.v1.PfdR\x04pfds\"\xd4\x01\n" +
+	"\x03Pfd\x12,\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x18.airpath.upf.v1.Pfd.KindR\x04kind\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12\x14\n" +
+	"\x05regex\x18\x03 \x01(\bR\x05regex\x12*\n" +
+	"\x04flow\x18\x04 \x01(\v2\x16.airpath.upf.v1.FilterR\x04flow\"I\n" +
+	"\x04Kind\x12\b\n" +
+	"\x04FLOW\x10\x00\x12\b\n" +
+	"\x04HOST\x10\x01\x12\n" +
+	"\n" +
+	"\x06SUFFIX\x10\x02\x12\x10\n" +
+	"\fHOST_PATTERN\x10\x03\x12\x0f\n" +
+	"\vURL_PATTERN\x10\x04\"\xff\x04\n" +
 	"\aSession\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x16\n" +
 	"\x06handle\x18\x02 \x01(\rR\x06handle\x12\x18\n" +
@@ -4130,7 +4620,7 @@ const file_upf_proto_rawDesc = "" +
 	"\x06Tunnel\x12\x12\n" +
 	"\x04teid\x18\x01 \x01(\rR\x04teid\x12\x1c\n" +
 	"\tinterface\x18\x02 \x01(\rR\tinterface\x12\x18\n" +
-	"\aforeign\x18\x03 \x01(\bR\aforeign\"\xdf\x04\n" +
+	"\aforeign\x18\x03 \x01(\bR\aforeign\"\x81\x05\n" +
 	"\x03Pdr\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x1e\n" +
 	"\n" +
@@ -4151,7 +4641,8 @@ const file_upf_proto_rawDesc = "" +
 	"\x10remove_extension\x18\x0e \x01(\bR\x0fremoveExtension\x12\x15\n" +
 	"\x06far_id\x18\x0f \x01(\rR\x05farId\x12\x17\n" +
 	"\aqer_ids\x18\x10 \x03(\rR\x06qerIds\x12\x17\n" +
-	"\aurr_ids\x18\x11 \x03(\rR\x06urrIds\"6\n" +
+	"\aurr_ids\x18\x11 \x03(\rR\x06urrIds\x12 \n" +
+	"\vapplication\x18\x12 \x01(\rR\vapplication\"6\n" +
 	"\x06Prefix\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\fR\aaddress\x12\x12\n" +
 	"\x04bits\x18\x02 \x01(\rR\x04bits\"\xb9\x03\n" +
@@ -4184,7 +4675,7 @@ const file_upf_proto_rawDesc = "" +
 	"\n" +
 	"duplicates\x18\a \x03(\v2\x1a.airpath.upf.v1.ForwardingR\n" +
 	"duplicates\x12\x15\n" +
-	"\x06bar_id\x18\b \x01(\rR\x05barId\"\x9c\x02\n" +
+	"\x06bar_id\x18\b \x01(\rR\x05barId\"\xbf\x02\n" +
 	"\n" +
 	"Forwarding\x12?\n" +
 	"\vdestination\x18\x01 \x01(\x0e2\x1d.airpath.upf.v1.InterfaceTypeR\vdestination\x12\x1c\n" +
@@ -4195,7 +4686,9 @@ const file_upf_proto_rawDesc = "" +
 	"\x04gtpu\x18\x06 \x01(\bR\x04gtpu\x12\x10\n" +
 	"\x03tos\x18\a \x01(\rR\x03tos\x12\x19\n" +
 	"\btos_mask\x18\b \x01(\rR\atosMask\x122\n" +
-	"\x15pdu_session_container\x18\t \x01(\bR\x13pduSessionContainer\"\xba\x02\n" +
+	"\x15pdu_session_container\x18\t \x01(\bR\x13pduSessionContainer\x12!\n" +
+	"\fredirect_url\x18\n" +
+	" \x01(\tR\vredirectUrl\"\xba\x02\n" +
 	"\x03Qer\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12$\n" +
 	"\x0egate_ul_closed\x18\x02 \x01(\bR\fgateUlClosed\x12$\n" +
@@ -4291,24 +4784,40 @@ const file_upf_proto_rawDesc = "" +
 	"\x0equota_ul_bytes\x18\x0e \x01(\x04R\fquotaUlBytes\x12$\n" +
 	"\x0equota_dl_bytes\x18\x0f \x01(\x04R\fquotaDlBytes\x12*\n" +
 	"\x11quota_duration_ms\x18\x10 \x01(\x04R\x0fquotaDurationMs\x12!\n" +
-	"\fquota_events\x18\x11 \x01(\x04R\vquotaEvents\"m\n" +
+	"\fquota_events\x18\x11 \x01(\x04R\vquotaEvents\"\xae\x01\n" +
 	"\vUsageReport\x12\x15\n" +
 	"\x06urr_id\x18\x01 \x01(\rR\x05urrId\x12\x1a\n" +
 	"\btriggers\x18\x02 \x01(\rR\btriggers\x12+\n" +
-	"\x05usage\x18\x03 \x01(\v2\x15.airpath.upf.v1.UsageR\x05usage\"J\n" +
+	"\x05usage\x18\x03 \x01(\v2\x15.airpath.upf.v1.UsageR\x05usage\x12?\n" +
+	"\bdetected\x18\x04 \x01(\v2#.airpath.upf.v1.ApplicationDetectedR\bdetected\"c\n" +
+	"\x13ApplicationDetected\x12 \n" +
+	"\vapplication\x18\x01 \x01(\rR\vapplication\x12*\n" +
+	"\x04flow\x18\x02 \x01(\v2\x16.airpath.upf.v1.FilterR\x04flow\"J\n" +
 	"\n" +
 	"Checkpoint\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12,\n" +
 	"\x04urrs\x18\x02 \x03(\v2\x18.airpath.upf.v1.UrrUsageR\x04urrs\"N\n" +
 	"\bUrrUsage\x12\x15\n" +
 	"\x06urr_id\x18\x01 \x01(\rR\x05urrId\x12+\n" +
-	"\x05usage\x18\x02 \x01(\v2\x15.airpath.upf.v1.UsageR\x05usage\"\xdb\x01\n" +
+	"\x05usage\x18\x02 \x01(\v2\x15.airpath.upf.v1.UsageR\x05usage\"\xac\x02\n" +
 	"\x06Answer\x12-\n" +
 	"\x05reply\x18\x01 \x01(\v2\x15.airpath.upf.v1.ReplyH\x00R\x05reply\x12-\n" +
 	"\x05event\x18\x02 \x01(\v2\x15.airpath.upf.v1.EventH\x00R\x05event\x12?\n" +
 	"\vcheckpoints\x18\x03 \x01(\v2\x1b.airpath.upf.v1.CheckpointsH\x00R\vcheckpoints\x12*\n" +
-	"\x04load\x18\x04 \x01(\v2\x14.airpath.upf.v1.LoadH\x00R\x04loadB\x06\n" +
-	"\x04body\"j\n" +
+	"\x04load\x18\x04 \x01(\v2\x14.airpath.upf.v1.LoadH\x00R\x04load\x12O\n" +
+	"\x11applications_done\x18\x05 \x01(\v2 .airpath.upf.v1.ApplicationsDoneH\x00R\x10applicationsDoneB\x06\n" +
+	"\x04body\"\xea\x01\n" +
+	"\x10ApplicationsDone\x12\x1e\n" +
+	"\n" +
+	"generation\x18\x01 \x01(\rR\n" +
+	"generation\x12\x14\n" +
+	"\x05error\x18\x02 \x01(\tR\x05error\x12-\n" +
+	"\x12failed_application\x18\x03 \x01(\rR\x11failedApplication\x12\x1d\n" +
+	"\n" +
+	"failed_pfd\x18\x04 \x01(\rR\tfailedPfd\x12!\n" +
+	"\fmemory_bytes\x18\x05 \x01(\x04R\vmemoryBytes\x12\x19\n" +
+	"\bbuild_ms\x18\x06 \x01(\rR\abuildMs\x12\x14\n" +
+	"\x05rules\x18\a \x01(\rR\x05rules\"j\n" +
 	"\x04Load\x12\x1a\n" +
 	"\bsessions\x18\x01 \x01(\rR\bsessions\x12!\n" +
 	"\fsessions_max\x18\x02 \x01(\rR\vsessionsMax\x12#\n" +
@@ -4319,7 +4828,7 @@ const file_upf_proto_rawDesc = "" +
 	"\awelcome\x18\x03 \x01(\v2\x17.airpath.upf.v1.WelcomeH\x00R\awelcome\x125\n" +
 	"\x06result\x18\x04 \x01(\v2\x1b.airpath.upf.v1.ApplyResultH\x00R\x06result\x126\n" +
 	"\bsessions\x18\x05 \x01(\v2\x18.airpath.upf.v1.SessionsH\x00R\bsessionsB\x06\n" +
-	"\x04body\"\xc2\x02\n" +
+	"\x04body\"\xfb\x02\n" +
 	"\aWelcome\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x12\n" +
 	"\x04unit\x18\x02 \x01(\tR\x04unit\x129\n" +
@@ -4332,7 +4841,9 @@ const file_upf_proto_rawDesc = "" +
 	"\bsessions\x18\a \x01(\rR\bsessions\x12\x1f\n" +
 	"\vacked_event\x18\b \x01(\x04R\n" +
 	"ackedEvent\x122\n" +
-	"\x15buffering_packets_max\x18\t \x01(\rR\x13bufferingPacketsMax\"\xbb\x01\n" +
+	"\x15buffering_packets_max\x18\t \x01(\rR\x13bufferingPacketsMax\x127\n" +
+	"\x17applications_generation\x18\n" +
+	" \x01(\rR\x16applicationsGeneration\"\xbb\x01\n" +
 	"\tInterface\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\rR\x05index\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x123\n" +
@@ -4452,122 +4963,136 @@ func file_upf_proto_rawDescGZIP() []byte {
 	return file_upf_proto_rawDescData
 }
 
-var file_upf_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_upf_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
+var file_upf_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
+var file_upf_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_upf_proto_goTypes = []any{
-	(InterfaceType)(0),      // 0: airpath.upf.v1.InterfaceType
-	(Trigger)(0),            // 1: airpath.upf.v1.Trigger
-	(Status)(0),             // 2: airpath.upf.v1.Status
-	(RuleKind)(0),           // 3: airpath.upf.v1.RuleKind
-	(*Request)(nil),         // 4: airpath.upf.v1.Request
-	(*Hello)(nil),           // 5: airpath.upf.v1.Hello
-	(*Config)(nil),          // 6: airpath.upf.v1.Config
-	(*Pool)(nil),            // 7: airpath.upf.v1.Pool
-	(*Apply)(nil),           // 8: airpath.upf.v1.Apply
-	(*Op)(nil),              // 9: airpath.upf.v1.Op
-	(*Delete)(nil),          // 10: airpath.upf.v1.Delete
-	(*Query)(nil),           // 11: airpath.upf.v1.Query
-	(*List)(nil),            // 12: airpath.upf.v1.List
-	(*EventAck)(nil),        // 13: airpath.upf.v1.EventAck
-	(*Session)(nil),         // 14: airpath.upf.v1.Session
-	(*Tunnel)(nil),          // 15: airpath.upf.v1.Tunnel
-	(*Pdr)(nil),             // 16: airpath.upf.v1.Pdr
-	(*Prefix)(nil),          // 17: airpath.upf.v1.Prefix
-	(*Filter)(nil),          // 18: airpath.upf.v1.Filter
-	(*PortRange)(nil),       // 19: airpath.upf.v1.PortRange
-	(*Far)(nil),             // 20: airpath.upf.v1.Far
-	(*Forwarding)(nil),      // 21: airpath.upf.v1.Forwarding
-	(*Qer)(nil),             // 22: airpath.upf.v1.Qer
-	(*Rate)(nil),            // 23: airpath.upf.v1.Rate
-	(*Volume)(nil),          // 24: airpath.upf.v1.Volume
-	(*Urr)(nil),             // 25: airpath.upf.v1.Urr
-	(*Bar)(nil),             // 26: airpath.upf.v1.Bar
-	(*EndMarker)(nil),       // 27: airpath.upf.v1.EndMarker
-	(*Usage)(nil),           // 28: airpath.upf.v1.Usage
-	(*UsageReport)(nil),     // 29: airpath.upf.v1.UsageReport
-	(*Checkpoint)(nil),      // 30: airpath.upf.v1.Checkpoint
-	(*UrrUsage)(nil),        // 31: airpath.upf.v1.UrrUsage
-	(*Answer)(nil),          // 32: airpath.upf.v1.Answer
-	(*Load)(nil),            // 33: airpath.upf.v1.Load
-	(*Reply)(nil),           // 34: airpath.upf.v1.Reply
-	(*Welcome)(nil),         // 35: airpath.upf.v1.Welcome
-	(*Interface)(nil),       // 36: airpath.upf.v1.Interface
-	(*ApplyResult)(nil),     // 37: airpath.upf.v1.ApplyResult
-	(*OpResult)(nil),        // 38: airpath.upf.v1.OpResult
-	(*Sessions)(nil),        // 39: airpath.upf.v1.Sessions
-	(*SessionVersion)(nil),  // 40: airpath.upf.v1.SessionVersion
-	(*Event)(nil),           // 41: airpath.upf.v1.Event
-	(*UsageEvent)(nil),      // 42: airpath.upf.v1.UsageEvent
-	(*DownlinkData)(nil),    // 43: airpath.upf.v1.DownlinkData
-	(*ErrorIndication)(nil), // 44: airpath.upf.v1.ErrorIndication
-	(*Inactivity)(nil),      // 45: airpath.upf.v1.Inactivity
-	(*PathEvent)(nil),       // 46: airpath.upf.v1.PathEvent
-	(*Checkpoints)(nil),     // 47: airpath.upf.v1.Checkpoints
+	(InterfaceType)(0),          // 0: airpath.upf.v1.InterfaceType
+	(Trigger)(0),                // 1: airpath.upf.v1.Trigger
+	(Status)(0),                 // 2: airpath.upf.v1.Status
+	(RuleKind)(0),               // 3: airpath.upf.v1.RuleKind
+	(Pfd_Kind)(0),               // 4: airpath.upf.v1.Pfd.Kind
+	(*Request)(nil),             // 5: airpath.upf.v1.Request
+	(*Hello)(nil),               // 6: airpath.upf.v1.Hello
+	(*Config)(nil),              // 7: airpath.upf.v1.Config
+	(*Pool)(nil),                // 8: airpath.upf.v1.Pool
+	(*Apply)(nil),               // 9: airpath.upf.v1.Apply
+	(*Op)(nil),                  // 10: airpath.upf.v1.Op
+	(*Delete)(nil),              // 11: airpath.upf.v1.Delete
+	(*Query)(nil),               // 12: airpath.upf.v1.Query
+	(*List)(nil),                // 13: airpath.upf.v1.List
+	(*EventAck)(nil),            // 14: airpath.upf.v1.EventAck
+	(*Applications)(nil),        // 15: airpath.upf.v1.Applications
+	(*Application)(nil),         // 16: airpath.upf.v1.Application
+	(*Pfd)(nil),                 // 17: airpath.upf.v1.Pfd
+	(*Session)(nil),             // 18: airpath.upf.v1.Session
+	(*Tunnel)(nil),              // 19: airpath.upf.v1.Tunnel
+	(*Pdr)(nil),                 // 20: airpath.upf.v1.Pdr
+	(*Prefix)(nil),              // 21: airpath.upf.v1.Prefix
+	(*Filter)(nil),              // 22: airpath.upf.v1.Filter
+	(*PortRange)(nil),           // 23: airpath.upf.v1.PortRange
+	(*Far)(nil),                 // 24: airpath.upf.v1.Far
+	(*Forwarding)(nil),          // 25: airpath.upf.v1.Forwarding
+	(*Qer)(nil),                 // 26: airpath.upf.v1.Qer
+	(*Rate)(nil),                // 27: airpath.upf.v1.Rate
+	(*Volume)(nil),              // 28: airpath.upf.v1.Volume
+	(*Urr)(nil),                 // 29: airpath.upf.v1.Urr
+	(*Bar)(nil),                 // 30: airpath.upf.v1.Bar
+	(*EndMarker)(nil),           // 31: airpath.upf.v1.EndMarker
+	(*Usage)(nil),               // 32: airpath.upf.v1.Usage
+	(*UsageReport)(nil),         // 33: airpath.upf.v1.UsageReport
+	(*ApplicationDetected)(nil), // 34: airpath.upf.v1.ApplicationDetected
+	(*Checkpoint)(nil),          // 35: airpath.upf.v1.Checkpoint
+	(*UrrUsage)(nil),            // 36: airpath.upf.v1.UrrUsage
+	(*Answer)(nil),              // 37: airpath.upf.v1.Answer
+	(*ApplicationsDone)(nil),    // 38: airpath.upf.v1.ApplicationsDone
+	(*Load)(nil),                // 39: airpath.upf.v1.Load
+	(*Reply)(nil),               // 40: airpath.upf.v1.Reply
+	(*Welcome)(nil),             // 41: airpath.upf.v1.Welcome
+	(*Interface)(nil),           // 42: airpath.upf.v1.Interface
+	(*ApplyResult)(nil),         // 43: airpath.upf.v1.ApplyResult
+	(*OpResult)(nil),            // 44: airpath.upf.v1.OpResult
+	(*Sessions)(nil),            // 45: airpath.upf.v1.Sessions
+	(*SessionVersion)(nil),      // 46: airpath.upf.v1.SessionVersion
+	(*Event)(nil),               // 47: airpath.upf.v1.Event
+	(*UsageEvent)(nil),          // 48: airpath.upf.v1.UsageEvent
+	(*DownlinkData)(nil),        // 49: airpath.upf.v1.DownlinkData
+	(*ErrorIndication)(nil),     // 50: airpath.upf.v1.ErrorIndication
+	(*Inactivity)(nil),          // 51: airpath.upf.v1.Inactivity
+	(*PathEvent)(nil),           // 52: airpath.upf.v1.PathEvent
+	(*Checkpoints)(nil),         // 53: airpath.upf.v1.Checkpoints
 }
 var file_upf_proto_depIdxs = []int32{
-	5,  // 0: airpath.upf.v1.Request.hello:type_name -> airpath.upf.v1.Hello
-	6,  // 1: airpath.upf.v1.Request.config:type_name -> airpath.upf.v1.Config
-	8,  // 2: airpath.upf.v1.Request.apply:type_name -> airpath.upf.v1.Apply
-	12, // 3: airpath.upf.v1.Request.list:type_name -> airpath.upf.v1.List
-	13, // 4: airpath.upf.v1.Request.ack:type_name -> airpath.upf.v1.EventAck
-	7,  // 5: airpath.upf.v1.Config.pools:type_name -> airpath.upf.v1.Pool
-	9,  // 6: airpath.upf.v1.Apply.ops:type_name -> airpath.upf.v1.Op
-	14, // 7: airpath.upf.v1.Op.set:type_name -> airpath.upf.v1.Session
-	10, // 8: airpath.upf.v1.Op.delete:type_name -> airpath.upf.v1.Delete
-	11, // 9: airpath.upf.v1.Op.query:type_name -> airpath.upf.v1.Query
-	15, // 10: airpath.upf.v1.Session.tunnels:type_name -> airpath.upf.v1.Tunnel
-	16, // 11: airpath.upf.v1.Session.pdrs:type_name -> airpath.upf.v1.Pdr
-	20, // 12: airpath.upf.v1.Session.fars:type_name -> airpath.upf.v1.Far
-	22, // 13: airpath.upf.v1.Session.qers:type_name -> airpath.upf.v1.Qer
-	25, // 14: airpath.upf.v1.Session.urrs:type_name -> airpath.upf.v1.Urr
-	26, // 15: airpath.upf.v1.Session.bars:type_name -> airpath.upf.v1.Bar
-	27, // 16: airpath.upf.v1.Session.end_markers:type_name -> airpath.upf.v1.EndMarker
-	0,  // 17: airpath.upf.v1.Pdr.source:type_name -> airpath.upf.v1.InterfaceType
-	17, // 18: airpath.upf.v1.Pdr.framed_routes:type_name -> airpath.upf.v1.Prefix
-	18, // 19: airpath.upf.v1.Pdr.filters:type_name -> airpath.upf.v1.Filter
-	17, // 20: airpath.upf.v1.Filter.source:type_name -> airpath.upf.v1.Prefix
-	17, // 21: airpath.upf.v1.Filter.destination:type_name -> airpath.upf.v1.Prefix
-	19, // 22: airpath.upf.v1.Filter.source_ports:type_name -> airpath.upf.v1.PortRange
-	19, // 23: airpath.upf.v1.Filter.destination_ports:type_name -> airpath.upf.v1.PortRange
-	21, // 24: airpath.upf.v1.Far.forwarding:type_name -> airpath.upf.v1.Forwarding
-	21, // 25: airpath.upf.v1.Far.duplicates:type_name -> airpath.upf.v1.Forwarding
-	0,  // 26: airpath.upf.v1.Forwarding.destination:type_name -> airpath.upf.v1.InterfaceType
-	23, // 27: airpath.upf.v1.Qer.mbr:type_name -> airpath.upf.v1.Rate
-	23, // 28: airpath.upf.v1.Qer.gbr:type_name -> airpath.upf.v1.Rate
-	24, // 29: airpath.upf.v1.Urr.volume_threshold:type_name -> airpath.upf.v1.Volume
-	24, // 30: airpath.upf.v1.Urr.volume_quota:type_name -> airpath.upf.v1.Volume
-	24, // 31: airpath.upf.v1.Urr.subsequent_volume_threshold:type_name -> airpath.upf.v1.Volume
-	28, // 32: airpath.upf.v1.Urr.carry:type_name -> airpath.upf.v1.Usage
-	28, // 33: airpath.upf.v1.UsageReport.usage:type_name -> airpath.upf.v1.Usage
-	31, // 34: airpath.upf.v1.Checkpoint.urrs:type_name -> airpath.upf.v1.UrrUsage
-	28, // 35: airpath.upf.v1.UrrUsage.usage:type_name -> airpath.upf.v1.Usage
-	34, // 36: airpath.upf.v1.Answer.reply:type_name -> airpath.upf.v1.Reply
-	41, // 37: airpath.upf.v1.Answer.event:type_name -> airpath.upf.v1.Event
-	47, // 38: airpath.upf.v1.Answer.checkpoints:type_name -> airpath.upf.v1.Checkpoints
-	33, // 39: airpath.upf.v1.Answer.load:type_name -> airpath.upf.v1.Load
-	35, // 40: airpath.upf.v1.Reply.welcome:type_name -> airpath.upf.v1.Welcome
-	37, // 41: airpath.upf.v1.Reply.result:type_name -> airpath.upf.v1.ApplyResult
-	39, // 42: airpath.upf.v1.Reply.sessions:type_name -> airpath.upf.v1.Sessions
-	36, // 43: airpath.upf.v1.Welcome.interfaces:type_name -> airpath.upf.v1.Interface
-	0,  // 44: airpath.upf.v1.Interface.types:type_name -> airpath.upf.v1.InterfaceType
-	38, // 45: airpath.upf.v1.ApplyResult.results:type_name -> airpath.upf.v1.OpResult
-	2,  // 46: airpath.upf.v1.OpResult.status:type_name -> airpath.upf.v1.Status
-	3,  // 47: airpath.upf.v1.OpResult.failed_kind:type_name -> airpath.upf.v1.RuleKind
-	29, // 48: airpath.upf.v1.OpResult.reports:type_name -> airpath.upf.v1.UsageReport
-	29, // 49: airpath.upf.v1.OpResult.removed:type_name -> airpath.upf.v1.UsageReport
-	40, // 50: airpath.upf.v1.Sessions.sessions:type_name -> airpath.upf.v1.SessionVersion
-	42, // 51: airpath.upf.v1.Event.usage:type_name -> airpath.upf.v1.UsageEvent
-	43, // 52: airpath.upf.v1.Event.downlink_data:type_name -> airpath.upf.v1.DownlinkData
-	44, // 53: airpath.upf.v1.Event.error_indication:type_name -> airpath.upf.v1.ErrorIndication
-	45, // 54: airpath.upf.v1.Event.inactivity:type_name -> airpath.upf.v1.Inactivity
-	46, // 55: airpath.upf.v1.Event.path:type_name -> airpath.upf.v1.PathEvent
-	29, // 56: airpath.upf.v1.UsageEvent.reports:type_name -> airpath.upf.v1.UsageReport
-	30, // 57: airpath.upf.v1.Checkpoints.sessions:type_name -> airpath.upf.v1.Checkpoint
-	58, // [58:58] is the sub-list for method output_type
-	58, // [58:58] is the sub-list for method input_type
-	58, // [58:58] is the sub-list for extension type_name
-	58, // [58:58] is the sub-list for extension extendee
-	0,  // [0:58] is the sub-list for field type_name
+	6,  // 0: airpath.upf.v1.Request.hello:type_name -> airpath.upf.v1.Hello
+	7,  // 1: airpath.upf.v1.Request.config:type_name -> airpath.upf.v1.Config
+	9,  // 2: airpath.upf.v1.Request.apply:type_name -> airpath.upf.v1.Apply
+	13, // 3: airpath.upf.v1.Request.list:type_name -> airpath.upf.v1.List
+	14, // 4: airpath.upf.v1.Request.ack:type_name -> airpath.upf.v1.EventAck
+	15, // 5: airpath.upf.v1.Request.applications:type_name -> airpath.upf.v1.Applications
+	8,  // 6: airpath.upf.v1.Config.pools:type_name -> airpath.upf.v1.Pool
+	10, // 7: airpath.upf.v1.Apply.ops:type_name -> airpath.upf.v1.Op
+	18, // 8: airpath.upf.v1.Op.set:type_name -> airpath.upf.v1.Session
+	11, // 9: airpath.upf.v1.Op.delete:type_name -> airpath.upf.v1.Delete
+	12, // 10: airpath.upf.v1.Op.query:type_name -> airpath.upf.v1.Query
+	16, // 11: airpath.upf.v1.Applications.applications:type_name -> airpath.upf.v1.Application
+	17, // 12: airpath.upf.v1.Application.pfds:type_name -> airpath.upf.v1.Pfd
+	4,  // 13: airpath.upf.v1.Pfd.kind:type_name -> airpath.upf.v1.Pfd.Kind
+	22, // 14: airpath.upf.v1.Pfd.flow:type_name -> airpath.upf.v1.Filter
+	19, // 15: airpath.upf.v1.Session.tunnels:type_name -> airpath.upf.v1.Tunnel
+	20, // 16: airpath.upf.v1.Session.pdrs:type_name -> airpath.upf.v1.Pdr
+	24, // 17: airpath.upf.v1.Session.fars:type_name -> airpath.upf.v1.Far
+	26, // 18: airpath.upf.v1.Session.qers:type_name -> airpath.upf.v1.Qer
+	29, // 19: airpath.upf.v1.Session.urrs:type_name -> airpath.upf.v1.Urr
+	30, // 20: airpath.upf.v1.Session.bars:type_name -> airpath.upf.v1.Bar
+	31, // 21: airpath.upf.v1.Session.end_markers:type_name -> airpath.upf.v1.EndMarker
+	0,  // 22: airpath.upf.v1.Pdr.source:type_name -> airpath.upf.v1.InterfaceType
+	21, // 23: airpath.upf.v1.Pdr.framed_routes:type_name -> airpath.upf.v1.Prefix
+	22, // 24: airpath.upf.v1.Pdr.filters:type_name -> airpath.upf.v1.Filter
+	21, // 25: airpath.upf.v1.Filter.source:type_name -> airpath.upf.v1.Prefix
+	21, // 26: airpath.upf.v1.Filter.destination:type_name -> airpath.upf.v1.Prefix
+	23, // 27: airpath.upf.v1.Filter.source_ports:type_name -> airpath.upf.v1.PortRange
+	23, // 28: airpath.upf.v1.Filter.destination_ports:type_name -> airpath.upf.v1.PortRange
+	25, // 29: airpath.upf.v1.Far.forwarding:type_name -> airpath.upf.v1.Forwarding
+	25, // 30: airpath.upf.v1.Far.duplicates:type_name -> airpath.upf.v1.Forwarding
+	0,  // 31: airpath.upf.v1.Forwarding.destination:type_name -> airpath.upf.v1.InterfaceType
+	27, // 32: airpath.upf.v1.Qer.mbr:type_name -> airpath.upf.v1.Rate
+	27, // 33: airpath.upf.v1.Qer.gbr:type_name -> airpath.upf.v1.Rate
+	28, // 34: airpath.upf.v1.Urr.volume_threshold:type_name -> airpath.upf.v1.Volume
+	28, // 35: airpath.upf.v1.Urr.volume_quota:type_name -> airpath.upf.v1.Volume
+	28, // 36: airpath.upf.v1.Urr.subsequent_volume_threshold:type_name -> airpath.upf.v1.Volume
+	32, // 37: airpath.upf.v1.Urr.carry:type_name -> airpath.upf.v1.Usage
+	32, // 38: airpath.upf.v1.UsageReport.usage:type_name -> airpath.upf.v1.Usage
+	34, // 39: airpath.upf.v1.UsageReport.detected:type_name -> airpath.upf.v1.ApplicationDetected
+	22, // 40: airpath.upf.v1.ApplicationDetected.flow:type_name -> airpath.upf.v1.Filter
+	36, // 41: airpath.upf.v1.Checkpoint.urrs:type_name -> airpath.upf.v1.UrrUsage
+	32, // 42: airpath.upf.v1.UrrUsage.usage:type_name -> airpath.upf.v1.Usage
+	40, // 43: airpath.upf.v1.Answer.reply:type_name -> airpath.upf.v1.Reply
+	47, // 44: airpath.upf.v1.Answer.event:type_name -> airpath.upf.v1.Event
+	53, // 45: airpath.upf.v1.Answer.checkpoints:type_name -> airpath.upf.v1.Checkpoints
+	39, // 46: airpath.upf.v1.Answer.load:type_name -> airpath.upf.v1.Load
+	38, // 47: airpath.upf.v1.Answer.applications_done:type_name -> airpath.upf.v1.ApplicationsDone
+	41, // 48: airpath.upf.v1.Reply.welcome:type_name -> airpath.upf.v1.Welcome
+	43, // 49: airpath.upf.v1.Reply.result:type_name -> airpath.upf.v1.ApplyResult
+	45, // 50: airpath.upf.v1.Reply.sessions:type_name -> airpath.upf.v1.Sessions
+	42, // 51: airpath.upf.v1.Welcome.interfaces:type_name -> airpath.upf.v1.Interface
+	0,  // 52: airpath.upf.v1.Interface.types:type_name -> airpath.upf.v1.InterfaceType
+	44, // 53: airpath.upf.v1.ApplyResult.results:type_name -> airpath.upf.v1.OpResult
+	2,  // 54: airpath.upf.v1.OpResult.status:type_name -> airpath.upf.v1.Status
+	3,  // 55: airpath.upf.v1.OpResult.failed_kind:type_name -> airpath.upf.v1.RuleKind
+	33, // 56: airpath.upf.v1.OpResult.reports:type_name -> airpath.upf.v1.UsageReport
+	33, // 57: airpath.upf.v1.OpResult.removed:type_name -> airpath.upf.v1.UsageReport
+	46, // 58: airpath.upf.v1.Sessions.sessions:type_name -> airpath.upf.v1.SessionVersion
+	48, // 59: airpath.upf.v1.Event.usage:type_name -> airpath.upf.v1.UsageEvent
+	49, // 60: airpath.upf.v1.Event.downlink_data:type_name -> airpath.upf.v1.DownlinkData
+	50, // 61: airpath.upf.v1.Event.error_indication:type_name -> airpath.upf.v1.ErrorIndication
+	51, // 62: airpath.upf.v1.Event.inactivity:type_name -> airpath.upf.v1.Inactivity
+	52, // 63: airpath.upf.v1.Event.path:type_name -> airpath.upf.v1.PathEvent
+	33, // 64: airpath.upf.v1.UsageEvent.reports:type_name -> airpath.upf.v1.UsageReport
+	35, // 65: airpath.upf.v1.Checkpoints.sessions:type_name -> airpath.upf.v1.Checkpoint
+	66, // [66:66] is the sub-list for method output_type
+	66, // [66:66] is the sub-list for method input_type
+	66, // [66:66] is the sub-list for extension type_name
+	66, // [66:66] is the sub-list for extension extendee
+	0,  // [0:66] is the sub-list for field type_name
 }
 
 func init() { file_upf_proto_init() }
@@ -4581,24 +5106,26 @@ func file_upf_proto_init() {
 		(*Request_Apply)(nil),
 		(*Request_List)(nil),
 		(*Request_Ack)(nil),
+		(*Request_Applications)(nil),
 	}
 	file_upf_proto_msgTypes[5].OneofWrappers = []any{
 		(*Op_Set)(nil),
 		(*Op_Delete)(nil),
 		(*Op_Query)(nil),
 	}
-	file_upf_proto_msgTypes[28].OneofWrappers = []any{
+	file_upf_proto_msgTypes[32].OneofWrappers = []any{
 		(*Answer_Reply)(nil),
 		(*Answer_Event)(nil),
 		(*Answer_Checkpoints)(nil),
 		(*Answer_Load)(nil),
+		(*Answer_ApplicationsDone)(nil),
 	}
-	file_upf_proto_msgTypes[30].OneofWrappers = []any{
+	file_upf_proto_msgTypes[35].OneofWrappers = []any{
 		(*Reply_Welcome)(nil),
 		(*Reply_Result)(nil),
 		(*Reply_Sessions)(nil),
 	}
-	file_upf_proto_msgTypes[37].OneofWrappers = []any{
+	file_upf_proto_msgTypes[42].OneofWrappers = []any{
 		(*Event_Usage)(nil),
 		(*Event_DownlinkData)(nil),
 		(*Event_ErrorIndication)(nil),
@@ -4610,8 +5137,8 @@ func file_upf_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_upf_proto_rawDesc), len(file_upf_proto_rawDesc)),
-			NumEnums:      4,
-			NumMessages:   44,
+			NumEnums:      5,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
