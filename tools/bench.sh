@@ -2,15 +2,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tools/bench.sh [brief]: runs every bench into bench/out, draws the plots and fills in
 # docs/benchmarks.md. brief: short runs that only show that each bench works; docs stay as they are.
+# BENCH_RUNS (5): so often the rates a lcore of the gNB and the UPF are measured; medians count.
 set -u
 cd "$(dirname "$0")/.."
 
 mode=${1:-full}
 out=bench/out
 [ "$mode" = brief ] && out=bench/out/brief
-mkdir -p $out
+runs=${BENCH_RUNS:-5}
+[ "$mode" = brief ] && runs=1
+mkdir -p $out/runs
 
 status=0
+# several FILE ARGUMENTS...: the median of so many runs.
+several() {
+	file=$1
+	shift
+	all=
+	for i in $(seq "$runs"); do
+		one=$out/runs/$(basename "$file" .json).$i.json
+		echo
+		echo "== airpath bench $* ($i of $runs)"
+		if build/airpath bench "$@" --json "$one"; then
+			all="$all $one"
+		else
+			echo "bench $* FAILED"
+			status=1
+		fi
+	done
+	# shellcheck disable=SC2086 # a list of files
+	[ -z "$all" ] || .venv/bin/python bench/median.py "$file" $all || status=1
+}
+
 bench() {
 	name=$1
 	shift
@@ -36,14 +59,9 @@ l2() {
 
 # The forwarding unit with other numbers of sessions and steering; NAME tells its rows apart.
 upf() {
-	file=$out/upf.$1.json
+	name=$1
 	shift
-	echo
-	echo "== airpath bench upf $*"
-	build/airpath bench upf --json "$file" "$@" || {
-		echo "bench upf $* FAILED"
-		status=1
-	}
+	several "$out/upf.$name.json" upf "$@"
 }
 
 # Power with packets that do not come in slots; NAME tells its rows apart.
@@ -76,8 +94,8 @@ if [ "$mode" = brief ]; then
 	bench rlc-am --sizes 1024 --seconds 0.1
 	bench ue-loopback --size 1024 --seconds 1
 	l2 am-nea2 --rlc am --nea 2 --profile zero-copy --seconds 1
-	bench gnb --ues 4096 --seconds 0.2
-	bench upf --sessions 2000 --bytes 64 --seconds 0.5
+	several $out/gnb.json gnb --ues 4096 --seconds 0.2
+	several $out/upf.json upf --sessions 2000 --bytes 64 --seconds 0.5
 	upf software --sessions 2000 --bytes 64 --seconds 0.5 --steering software
 	n4 --sessions 2000 --serial 200
 	bench power --sessions 500 --loads 0,10,100 --seconds 0.3
@@ -95,8 +113,8 @@ else
 	done
 	l2 am-nea2-nia2 --rlc am --nea 2 --nia 2 --profile zero-copy
 	l2 am-loss --rlc am --phy-loss 0.01 --profile zero-copy
-	bench gnb --size 128,512,1400 --seconds 3
-	bench upf --sessions 6000 --active 6000 --seconds 3
+	several $out/gnb.json gnb --size 128,512,1400 --seconds 3
+	several $out/upf.json upf --sessions 6000 --active 6000 --seconds 3
 	upf 600k-6k --sessions 600000 --active 6000 --seconds 3
 	upf 600k --sessions 600000 --active 600000 --seconds 3
 	upf software --sessions 6000 --active 6000 --seconds 3 --steering software
