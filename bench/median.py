@@ -4,8 +4,9 @@
 usage: bench/median.py OUT RUN.json...
 
 Rows are matched by their place; the settings that tell them apart must be equal in all runs. Of
-what should be 0 (`lost`, `corrupted`) the most of any run stays. `mpps_min`, `mpps_max` and the same of
-`cycles_per_packet` are the least and the most of the runs' figures, `runs` is how many there were.
+what should be 0 (`lost`, `corrupted`) the most of any run stays. `mpps_min`, `mpps_max` and the
+same of `cycles_per_packet` are the least and the most of the runs' figures, `runs` is how many
+there were.
 """
 
 import json
