@@ -9,5 +9,6 @@ int app_check(int argc, char **argv);
 int app_bench(int argc, char **argv);
 int app_ctl(int argc, char **argv);
 int app_show(int argc, char **argv);
+int app_dpi_compile(int argc, char **argv);
 
 #endif

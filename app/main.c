@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "modules/dpi/dpi_set.h"
 
 struct command {
 	const char *name;
-	const char *help;
+	const char *help; /* NULL: not for people */
 	int (*run)(int argc, char **argv);
 };
 
@@ -16,6 +17,7 @@ static const struct command commands[] = {
 	{"show", "nodes, graph and statistics of a file or of what is running", app_show},
 	{"ctl", "contexts of a gNB that runs: list, add, modify, delete, load", app_ctl},
 	{"bench", "measure, and print the papers' figures beside ours", app_bench},
+	{"dpi-compile", NULL, app_dpi_compile},
 };
 
 static int
@@ -23,7 +25,8 @@ usage(FILE *f)
 {
 	fprintf(f, "airpath: the 5G/6G user plane on DPDK\n\nusage: airpath COMMAND [OPTIONS]\n\n");
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-		fprintf(f, "  %-8s %s\n", commands[i].name, commands[i].help);
+		if (commands[i].help)
+			fprintf(f, "  %-8s %s\n", commands[i].name, commands[i].help);
 	fprintf(f, "\n'airpath COMMAND --help' tells more.\n");
 	return f == stdout ? 0 : 2;
 }
@@ -40,6 +43,7 @@ main(int argc, char **argv)
 		printf("airpath " AIRPATH_VERSION "\n");
 		return 0;
 	}
+	dpi_compile_with("/proc/self/exe");
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return commands[i].run(argc - 1, argv + 1);

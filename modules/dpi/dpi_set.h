@@ -76,7 +76,9 @@ struct dpi_limits {
 	uint32_t expression_octets;
 	uint32_t expression_positions; /**< characters and classes, repeats written out */
 	uint32_t expression_ms;        /**< CPU time that compiling one alone takes */
-	uint32_t build_ms;             /**< CPU time that compiling all patterns takes */
+	uint64_t expression_memory;    /**< octets of one compiled alone */
+	uint32_t build_ms;             /**< CPU time that compiling texts, or expressions, takes */
+	uint64_t build_memory;         /**< octets of the process that compiles */
 	uint64_t memory;               /**< octets of the set */
 };
 
@@ -103,10 +105,21 @@ struct dpi_scratch;
  * @param limits NULL: dpi_limits_default
  * @param generation whatever the caller calls it
  * @param err says why not
- * @return 0 and `*set`; -EINVAL: a rule is malformed; -E2BIG: costs too much; -ENOMEM
+ * @return 0 and `*set`; -EINVAL: a rule is malformed; -E2BIG: costs too much; -ENOMEM;
+ *         -EIO: the compiler of patterns failed; -ENOTSUP: this CPU cannot do patterns
  */
 int dpi_set_build(const struct dpi_rule *rules, uint32_t nb, const struct dpi_limits *limits,
 		  uint32_t generation, struct dpi_set **set, struct dpi_error *err);
+
+/**
+ * Has patterns compiled in a process of its own that can be ended: `program` is started with the
+ * argument dpi-compile and calls dpi_compile_main(). Without, they are compiled in the thread that
+ * builds, where an expression that takes too long is only refused once it is done.
+ * @param program stays as long as sets are built; NULL: none. Before the first set is built.
+ */
+void dpi_compile_with(const char *program);
+/** @return exit status */
+int dpi_compile_main(void);
 
 /** No worker has it any more. NULL is allowed. */
 void dpi_set_free(struct dpi_set *set);
