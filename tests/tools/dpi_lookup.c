@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/**
+ * What a rule set costs: to build, to keep and to look up. Seeded random rules and names:
+ *     dpi_lookup [hosts [texts [expressions [flows]]]]
+ * Half of the hosts are domains, half of the texts are of URLs, half of the flows are of IPv6. The
+ * program compiles patterns in a process of its own, as airpath does. Cycles are the best of several
+ * runs; asserts nothing of time.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_eal.h>
+
+#include "codec/be.h"
+#include "modules/dpi/dpi_set.h"
+
+#define NAMES 4096
+#define RUNS 31
+#define TEXT_MAX 64
+
+static unsigned nb_hosts = 40000, nb_texts, nb_expressions, nb_flows = 10000;
+static struct dpi_rule *rules;
+static char (*texts)[TEXT_MAX];
+static uint32_t nb;
+static uint64_t seed = 1;
+
+static uint32_t
+draw(uint32_t below)
+{
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (uint32_t)(seed >> 33) % below;
+}
+
+static char *
+word(char *to, unsigned len)
+{
+	while (len-- > 0)
+		*to++ = (char)('a' + draw(26));
+	*to = '\0';
+	return to;
+}
+
+/* --- rules ------------------------------------------------------------------------------------ */
+
+static void
+add_host(void)
+{
+	static const char *const tops[] = {"com", "net", "org", "de", "co.uk", "com.br"};
+	char *to = texts[nb];
+
+	if (draw(2))
+		to = stpcpy(word(to, 1 + draw(6)), ".");
+	to = stpcpy(word(to, 4 + draw(12)), ".");
+	strcpy(to, tops[draw(6)]);
+	rules[nb] = (struct dpi_rule){.kind = nb % 2 ? DPI_RULE_SUFFIX : DPI_RULE_HOST,
+				      .app = (uint16_t)(1 + draw(1000)),
+				      .text = texts[nb]};
+	nb++;
+}
+
+static void
+add_text(bool regex)
+{
+	char *to = word(texts[nb], 6 + draw(8));
+
+	if (regex)
+		strcpy(word(stpcpy(to, draw(2) ? "[0-9]{1,4}\\." : ".*-"), 4), "$");
+	rules[nb] = (struct dpi_rule){.kind = nb % 2 ? DPI_RULE_HOST_PATTERN : DPI_RULE_URL_PATTERN,
+				      .app = (uint16_t)(1 + draw(1000)),
+				      .pattern_is_regex = regex,
+				      .text = texts[nb]};
+	nb++;
+}
+
+/* A server's address or network, most with its port. */
+static void
+add_flow(void)
+{
+	struct dpi_net n = {.flags = DPI_NET_PROTO | (nb % 2 ? DPI_NET_IP6 : DPI_NET_IP4),
+			    .proto = draw(4) ? 6 : 17};
+
+	n.src.bits = nb % 2 ? (uint8_t)(48 + 16 * draw(6)) : (uint8_t)(16 + 8 * draw(3));
+	for (unsigned i = 0; i < 16; i++)
+		n.src.address[i] = (uint8_t)draw(256);
+	if (nb % 2)
+		memcpy(n.src.address, "\x20\x01", 2);
+	if (draw(4) > 0) {
+		n.flags |= DPI_NET_PORTS;
+		n.src_ports[0] = n.src_ports[1] = (uint16_t)(draw(2) ? 443 : draw(65536));
+		n.dst_ports[1] = UINT16_MAX;
+	}
+	rules[nb++] = (struct dpi_rule){
+		.kind = DPI_RULE_FLOW, .app = (uint16_t)(1 + draw(1000)), .flow = n};
+}
+
+static bool
+make_rules(void)
+{
+	uint32_t most = nb_hosts + nb_texts + nb_expressions + nb_flows;
+
+	rules = calloc(most + 1, sizeof(*rules));
+	texts = calloc(most + 1, sizeof(*texts));
+	if (!rules || !texts)
+		return false;
+	for (unsigned i = 0; i < nb_hosts; i++)
+		add_host();
+	for (unsigned i = 0; i < nb_texts; i++)
+		add_text(false);
+	for (unsigned i = 0; i < nb_expressions; i++)
+		add_text(true);
+	for (unsigned i = 0; i < nb_flows; i++)
+		add_flow();
+	return true;
+}
+
+/* --- lookups ---------------------------------------------------------------------------------- */
+
+struct asked {
+	struct dpi_name name;
+	char host[TEXT_MAX + 8], path[2 * TEXT_MAX];
+};
+
+static struct asked asked[NAMES];
+
+static void
+make_names(bool known, bool path)
+{
+	for (unsigned i = 0; i < NAMES; i++) {
+		struct asked *a = &asked[i];
+
+		if (known && nb_hosts)
+			sprintf(a->host, "%s", texts[draw(nb_hosts)]);
+		else
+			strcpy(word(stpcpy(word(stpcpy(a->host, "www."), 3), "."), 4 + draw(12)),
+			       ".com");
+		a->path[0] = '\0';
+		if (path)
+			word(stpcpy(word(stpcpy(a->path, "/"), 10), "/"), 10 + draw(60));
+		a->name = (struct dpi_name){.proto = path ? DPI_HTTP : DPI_TLS,
+					    .host = (const uint8_t *)a->host,
+					    .host_len = (uint16_t)strlen(a->host),
+					    .path = (const uint8_t *)a->path,
+					    .path_len = (uint16_t)strlen(a->path)};
+	}
+}
+
+static void
+names(const struct dpi_set *set, const char *what, bool known, bool path)
+{
+	struct dpi_scratch *scratch = dpi_scratch_alloc(set);
+	uint64_t best = UINT64_MAX;
+	unsigned found = 0;
+
+	if (!scratch)
+		exit(1);
+	make_names(known, path);
+	for (unsigned run = 0; run < RUNS; run++) {
+		uint64_t from = rte_rdtsc(), took;
+
+		found = 0;
+		for (unsigned i = 0; i < NAMES; i++)
+			found += dpi_set_name(set, scratch, &asked[i].name) != 0;
+		took = rte_rdtsc() - from;
+		best = took < best ? took : best;
+	}
+	printf("%s: %.0f cycles a name, %u of %u found\n", what, (double)best / NAMES, found,
+	       NAMES);
+	dpi_scratch_free(scratch);
+}
+
+static void
+make_flow(struct flow *f)
+{
+	const struct dpi_net *n = &rules[nb - nb_flows + draw(nb_flows)].flow;
+
+	*f = (struct flow){.version = n->flags & DPI_NET_IP6 ? 6 : 4,
+			   .proto = n->proto,
+			   .has_ports = true,
+			   .ports = {n->src_ports[0], (uint16_t)(1024 + draw(60000))}};
+	memcpy(f->src, n->src.address, f->version == 6 ? 16 : 4);
+	be32_put(f->dst, 0x0A000000 + draw(600000));
+	if (draw(2))
+		f->src[3] ^= 0x55;
+}
+
+static void
+flows(const struct dpi_set *set, unsigned vector)
+{
+	static struct flow f[NAMES];
+	const struct flow *of[NAMES];
+	uint16_t apps[DPI_FLOWS_MAX];
+	uint64_t best = UINT64_MAX;
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < NAMES; i++) {
+		make_flow(&f[i]);
+		of[i] = &f[i];
+	}
+	for (unsigned run = 0; run < RUNS; run++) {
+		uint64_t from = rte_rdtsc(), took;
+
+		found = 0;
+		for (unsigned i = 0; i < NAMES; i += vector) {
+			dpi_set_flows(set, of + i, 0, vector, apps);
+			for (unsigned k = 0; k < vector; k++)
+				found += apps[k] != 0;
+		}
+		took = rte_rdtsc() - from;
+		best = took < best ? took : best;
+	}
+	printf("headers in vectors of %u: %.0f cycles each, %u of %u found\n", vector,
+	       (double)best / NAMES, found, NAMES);
+}
+
+int
+main(int argc, char **argv)
+{
+	char *eal[] = {"dpi_lookup", "--no-pci", "--no-telemetry", "--in-memory", "-m", "512",
+		       "-l",         "0",        "--log-level",    "error",       NULL};
+	unsigned *counts[] = {&nb_hosts, &nb_texts, &nb_expressions, &nb_flows};
+	struct dpi_figures f;
+	struct dpi_error err;
+	struct dpi_set *set;
+
+	if (argc == 2 && strcmp(argv[1], "dpi-compile") == 0)
+		return dpi_compile_main();
+	for (int i = 1; i < argc && i <= 4; i++)
+		*counts[i - 1] = (unsigned)atoi(argv[i]);
+	if (rte_eal_init(10, eal) < 0 || !make_rules())
+		return 1;
+	dpi_compile_with("/proc/self/exe");
+	if (dpi_set_build(rules, nb, NULL, 1, &set, &err) != 0) {
+		fprintf(stderr, "rule %u (%s): %s\n", err.rule,
+			err.rule < nb && rules[err.rule].text ? rules[err.rule].text : "", err.why);
+		return 1;
+	}
+	dpi_set_figures(set, &f);
+	printf("hosts and domains: %u in %u ms, %zu octets\n", f.hosts + f.suffixes, f.hosts_ms,
+	       f.hosts_memory);
+	printf("texts and expressions: %u + %u in %u ms, %zu octets\n", f.literals, f.expressions,
+	       f.patterns_ms, f.patterns_memory);
+	printf("flows: %u in %u ms, %zu octets\n", f.flows, f.flows_ms, f.flows_memory);
+	names(set, "known hosts", true, false);
+	names(set, "unknown hosts", false, false);
+	names(set, "unknown hosts with paths", false, true);
+	for (unsigned vector = 1; nb_flows && vector <= DPI_FLOWS_MAX; vector *= 4)
+		flows(set, vector);
+	dpi_set_free(set);
+	return 0;
+}
