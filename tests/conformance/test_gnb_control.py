@@ -7,7 +7,8 @@ import subprocess
 import pytest
 from harness import deployment as d
 from harness import netns, telemetry
-from harness.gnb_control import MESSAGE_MAX, GnbControl
+from harness.control import MESSAGE_MAX
+from harness.gnb_control import GnbControl
 from harness.netns import Net
 from harness.program import AIRPATH, Airpath
 

@@ -11,6 +11,7 @@ import pytest
 from harness import deployment as d
 from harness import netns, telemetry
 from harness import upf_control as control
+from harness.control import MESSAGE_MAX
 from harness.netns import Net
 from harness.program import AIRPATH, ROOT, Airpath
 from harness.upf_control import Control
@@ -291,7 +292,7 @@ def test_next_agent_finds_the_sessions(unit):
 
 @pytest.mark.parametrize(
     "message",
-    [b"\xff" * 50, b"\x08\x01\x22\xff\xff\x03", b"\x22\x00", bytes(control.MESSAGE_MAX + 1)],
+    [b"\xff" * 50, b"\x08\x01\x22\xff\xff\x03", b"\x22\x00", bytes(MESSAGE_MAX + 1)],
     ids=["garbage", "cut off", "no seq", "oversize"],
 )
 def test_bad_messages_end_the_connection_alone(unit, message):

@@ -1,86 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A control plane's side of api/gnb.proto, made from the schema: requests as Python objects."""
 
-import functools
 import ipaddress
-import socket
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
-from harness.program import ROOT
-
-MESSAGE_MAX = 196608
+from harness.control import Client
 
 
-@functools.cache
-def bindings():
-    """Module of the schema's messages, generated afresh."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = ["protoc", f"-I{ROOT / 'api'}", f"--python_out={folder}", "gnb.proto"]
-        subprocess.run(command, check=True)
-        sys.path.insert(0, folder)
-        try:
-            import gnb_pb2
-        finally:
-            sys.path.remove(folder)
-    return gnb_pb2
-
-
-class GnbControl:
+class GnbControl(Client):
     """One connection of a client."""
 
+    schema = "gnb"
+
     def __init__(self, path: Path, *, hello: bool = True, events: bool = False):
-        self.pb = bindings()
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 * MESSAGE_MAX)
-        self.socket.settimeout(20)
-        self.socket.connect(str(path))
-        self.seq = 0
-        self.events = []
+        super().__init__(path)
         self.welcome = self.hello(events=events).welcome if hello else None
 
-    def close(self) -> None:
-        self.socket.close()
-
-    # --- messages ---
-
-    def send(self, **body) -> int:
-        """@return the request's seq."""
-        self.seq += 1
-        self.socket.send(self.pb.Request(seq=self.seq, **body).SerializeToString())
-        return self.seq
-
-    def receive(self):
-        data = self.socket.recv(MESSAGE_MAX)
-        if not data:
-            raise ConnectionResetError("the gNB hung up")
-        return self.pb.Answer.FromString(data)
-
-    def reply(self, seq: int):
-        """The reply to a request, of all its messages; events meanwhile are kept."""
-        results = []
-        while True:
-            answer = self.receive()
-            if answer.WhichOneof("body") == "event":
-                self.events.append(answer.event)
-                continue
-            assert answer.reply.seq == seq, "replies come in the order of requests"
-            results.extend(answer.reply.results.contexts)
-            if not answer.reply.results.more:
-                if len(results) > len(answer.reply.results.contexts):
-                    del answer.reply.results.contexts[:]
-                    answer.reply.results.contexts.extend(results)
-                return answer.reply
-
-    def wait_event(self):
-        """The next event not yet taken."""
-        while not self.events:
-            answer = self.receive()
-            assert answer.WhichOneof("body") == "event", "a reply that nobody asked for"
-            self.events.append(answer.event)
-        return self.events.pop(0)
+    def part(self, reply):
+        return reply.results.contexts, reply.results.more
 
     # --- requests ---
 
@@ -132,9 +69,6 @@ class GnbControl:
 
     def offload(self, percent: int):
         return self.reply(self.send(offload=self.pb.OffloadShare(percent=percent)))
-
-    def ack(self, event: int) -> None:
-        self.send(ack=self.pb.EventAck(event=event))
 
     # --- objects ---
 

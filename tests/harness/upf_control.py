@@ -1,96 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The agent's side of api/upf.proto, made from the schema: requests as Python objects."""
 
-import functools
 import ipaddress
-import socket
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
-from harness.program import ROOT
-
-MESSAGE_MAX = 196608
+from harness.control import Client
 
 
-@functools.cache
-def bindings():
-    """Module of the schema's messages, generated afresh."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = ["protoc", f"-I{ROOT / 'api'}", f"--python_out={folder}", "upf.proto"]
-        subprocess.run(command, check=True)
-        sys.path.insert(0, folder)
-        try:
-            import upf_pb2
-        finally:
-            sys.path.remove(folder)
-    return upf_pb2
-
-
-class Control:
+class Control(Client):
     """One connection of an agent."""
 
+    schema = "upf"
+    timeout = 10.0
+
     def __init__(self, path: Path, *, hello: bool = True, config: bool = True, **settings):
-        self.pb = bindings()
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4 * MESSAGE_MAX)
-        self.socket.settimeout(10)
-        self.socket.connect(str(path))
-        self.seq = 0
-        self.events, self.checkpoints = [], []
+        super().__init__(path)
+        self.checkpoints = []
         self.welcome = self.hello().welcome if hello else None
         if hello and config:
             assert self.config(**settings).error == ""
 
-    def close(self) -> None:
-        self.socket.close()
+    def part(self, reply):
+        return reply.result.results, reply.result.more
 
-    # --- messages ---
-
-    def send(self, **body) -> int:
-        """@return the request's seq."""
-        self.seq += 1
-        self.socket.send(self.pb.Request(seq=self.seq, **body).SerializeToString())
-        return self.seq
-
-    def receive(self):
-        data = self.socket.recv(MESSAGE_MAX)
-        if not data:
-            raise ConnectionResetError("the forwarding unit hung up")
-        return self.pb.Answer.FromString(data)
-
-    def reply(self, seq: int):
-        """The reply to a request; what comes unasked meanwhile is kept."""
-        results = []
-        while True:
-            answer = self.receive()
-            if self._kept(answer):
-                continue
-            assert answer.reply.seq == seq, "replies come in the order of requests"
-            results.extend(answer.reply.result.results)
-            if not answer.reply.result.more:
-                reply = answer.reply
-                if len(results) > len(reply.result.results):
-                    del reply.result.results[:]
-                    reply.result.results.extend(results)
-                return reply
-
-    def _kept(self, answer) -> bool:
-        kind = answer.WhichOneof("body")
-        if kind == "event":
-            self.events.append(answer.event)
-        elif kind == "checkpoints":
+    def kept(self, answer) -> bool:
+        if answer.WhichOneof("body") == "checkpoints":
             self.checkpoints.append(answer.checkpoints)
-        return kind != "reply"
-
-    def wait_event(self, timeout: float = 10):
-        """The next event not yet taken."""
-        self.socket.settimeout(timeout)
-        while not self.events:
-            assert self._kept(self.receive()), "a reply that nobody asked for"
-        self.socket.settimeout(10)
-        return self.events.pop(0)
+        return super().kept(answer)
 
     # --- requests ---
 
@@ -118,9 +54,6 @@ class Control:
 
     def list(self, after: int = 0, limit: int = 0):
         return self.reply(self.send(list=self.pb.List(after=after, max=limit))).sessions
-
-    def ack(self, event: int) -> None:
-        self.send(ack=self.pb.EventAck(event=event))
 
     # --- objects ---
 
