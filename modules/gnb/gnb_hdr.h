@@ -17,6 +17,43 @@ extern const char *const gnb_hdr_edges[GNB_HDR_NIC + 1];
 /** Frames of several ports, in their order for each. */
 void gnb_hdr_spread(struct ap_node *n, struct rte_mbuf **pkts, const uint8_t *port, uint16_t nb);
 
+/** Finishes a packet. @return port of the frame, or -1: it went elsewhere */
+typedef int (*gnb_hdr_one)(struct ap_node *n, const void *priv, struct rte_mbuf *m,
+			   uint64_t now_ns);
+
+/** process() of both, for their `one`, which is compiled into it. */
+static __rte_always_inline uint16_t
+gnb_hdr_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb,
+		gnb_hdr_one one)
+{
+	struct ap_node *n = ap_node(node);
+	struct rte_mbuf **pkts = (struct rte_mbuf **)objs;
+	const uint64_t now = ap_node_now(n);
+
+	n->in += nb;
+	for (uint16_t at = 0, step; at < nb; at = (uint16_t)(at + step)) {
+		uint8_t port[GNB_HDR_CHUNK], differ = 0;
+		uint16_t kept = 0;
+
+		step = (uint16_t)RTE_MIN(nb - at, GNB_HDR_CHUNK);
+		for (uint16_t i = 0; i < step; i++) {
+			struct rte_mbuf *m = pkts[at + i];
+			int to = one(n, n->priv, m, now);
+
+			if (unlikely(to < 0))
+				continue;
+			port[kept] = (uint8_t)to;
+			differ |= (uint8_t)(to ^ port[0]);
+			pkts[at + kept++] = m;
+		}
+		if (unlikely(differ))
+			gnb_hdr_spread(n, pkts + at, port, kept);
+		else if (kept > 0)
+			ap_next_all(n, graph, node, port[0], objs + at, kept);
+	}
+	return nb;
+}
+
 /**
  * Uplink: Identification of the IPv4 packet a T-PDU came in, without the mark that says who
  * processes it (bit 15); 0 when it came over IPv6. What leaves has it too.

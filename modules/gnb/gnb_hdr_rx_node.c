@@ -105,10 +105,10 @@ slow(struct ap_node *n, const struct receiver *r, const struct gnb_session *s, s
 	ap_next_one(n, GNB_HDR_OUT, m);
 }
 
-/** @return port of the finished frame, or -1: it went elsewhere */
 static inline int
-take(struct ap_node *n, const struct receiver *r, struct rte_mbuf *m, uint64_t now_ns)
+take(struct ap_node *n, const void *priv, struct rte_mbuf *m, uint64_t now_ns)
 {
+	const struct receiver *r = priv;
 	const struct gnb_found found = *gnb_found(m);
 	const uint32_t index = found.row >> r->table->drb_shift;
 	const struct gnb_session *s = &r->table->sessions[index];
@@ -161,33 +161,7 @@ take(struct ap_node *n, const struct receiver *r, struct rte_mbuf *m, uint64_t n
 static uint16_t
 process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
 {
-	struct ap_node *n = ap_node(node);
-	const struct receiver *r = n->priv;
-	struct rte_mbuf **pkts = (struct rte_mbuf **)objs;
-	const uint64_t now = ap_node_now(n);
-
-	n->in += nb;
-	for (uint16_t at = 0, step; at < nb; at = (uint16_t)(at + step)) {
-		uint8_t port[GNB_HDR_CHUNK], differ = 0;
-		uint16_t kept = 0;
-
-		step = (uint16_t)RTE_MIN(nb - at, GNB_HDR_CHUNK);
-		for (uint16_t i = 0; i < step; i++) {
-			struct rte_mbuf *m = pkts[at + i];
-			int to = take(n, r, m, now);
-
-			if (unlikely(to < 0))
-				continue;
-			port[kept] = (uint8_t)to;
-			differ |= (uint8_t)(to ^ port[0]);
-			pkts[at + kept++] = m;
-		}
-		if (unlikely(differ))
-			gnb_hdr_spread(n, pkts + at, port, kept);
-		else if (kept > 0)
-			ap_next_all(n, graph, node, port[0], objs + at, kept);
-	}
-	return nb;
+	return gnb_hdr_process(graph, node, objs, nb, take);
 }
 
 static int
