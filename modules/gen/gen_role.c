@@ -71,6 +71,19 @@ gen_room(const struct ap_cfg_gen *g)
 	return g->replay ? RTE_MAX(room, (uint32_t)GEN_IP_BYTES_MAX) : room;
 }
 
+/** Of Ethernet frames: what the port is given, whoever it is that takes them. */
+static void
+link_addresses(struct gen_cfg *c, const struct ap_port *port)
+{
+	struct rte_ether_addr peer;
+
+	c->ethernet = port->framing == AP_FRAMING_RAW;
+	if (port->conf->mac)
+		memcpy(c->eth_src, &port->mac, sizeof(c->eth_src));
+	if (port->conf->peer_mac && rte_ether_unformat_addr(port->conf->peer_mac, &peer) == 0)
+		memcpy(c->eth_dst, &peer, sizeof(c->eth_dst));
+}
+
 static void *
 role_build(struct ap_run *run, unsigned i, struct ap_error *err)
 {
@@ -81,7 +94,7 @@ role_build(struct ap_run *run, unsigned i, struct ap_error *err)
 	gen_cfg_fill(&c, g);
 	c.stream = (uint8_t)i;
 	c.burst = (uint16_t)run->cfg->burst;
-	c.ethernet = ap_run_port(run, g->port)->framing == AP_FRAMING_RAW;
+	link_addresses(&c, ap_run_port(run, g->port));
 	c.pool = ap_run_pool(run, "gen", GEN_MBUFS, gen_room(g), err);
 	if (c.pool == NULL)
 		return NULL;

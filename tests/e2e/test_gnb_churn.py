@@ -150,6 +150,72 @@ def test_churn_under_load(place):
     assert program.drops(place.airpath.stop()) == {}
 
 
+def pcap(path, frames: list[bytes]) -> None:
+    """A capture file of Ethernet frames."""
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    records = (struct.pack("<IIII", 0, 0, len(f), len(f)) + f for f in frames)
+    path.write_bytes(head + b"".join(records))
+
+
+def frame(teid: int) -> bytes:
+    """A downlink G-PDU in UDP, IPv4 and an Ethernet header that nobody minds."""
+    gtp = downlink(teid, bytes(64))
+    udp = struct.pack(">HHHH", gtpu.PORT, gtpu.PORT, 8 + len(gtp), 0)
+    addresses = ipaddress.ip_address(UPF).packed + ipaddress.ip_address(OURS).packed
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, 28 + len(gtp), 0, 0, 64, 17, 0) + addresses
+    total = sum(struct.unpack(">10H", ip))
+    total = (total & 0xFFFF) + (total >> 16)
+    ip = ip[:10] + struct.pack(">H", 0xFFFF - (total & 0xFFFF) - (total >> 16)) + ip[12:]
+    return bytes(12) + b"\x08\x00" + ip + udp + gtp
+
+
+def test_a_generator_reaches_a_gnb(net, tmp_path):
+    """What a generator replays goes to the port's peer_mac, whatever the capture says."""
+    mac = "02:00:00:00:03:01"
+    pcap(tmp_path / "load.pcap", [frame(0x0100000F | i << 4) for i in range(UES)])
+    to_du, to_upf = ({"address": a, "mac": MACS[n]} for a, n in ((DU, "f1p"), (UPF, "n3p")))
+    n3, g = d.ring_pair("n3", "g")
+    file = d.write(
+        tmp_path / "gnb-gen.yaml",
+        "gnb-gen",
+        ports=[
+            {**n3, "mac": mac},
+            {**g, "peer_mac": mac},
+            {"name": "f1", "preset": "null", "devargs": "no-rx=1", "framing": "raw"},
+        ],
+        gen=[{"name": "gen", "port": "g", "replay": str(tmp_path / "load.pcap"), "pps": 5000}],
+        gnb_header=[
+            {
+                "name": "gnb",
+                "socket": str(tmp_path / "gnb.sock"),
+                "interfaces": [
+                    {"name": "n3", "port": "n3", "type": "n3", "addresses": [f"{OURS}/24"]},
+                    {"name": "f1", "port": "f1", "type": "f1", "addresses": [f"{F1}/24"]},
+                ],
+                "neighbours": [{"interface": "n3", **to_upf}, {"interface": "f1", **to_du}],
+            }
+        ],
+        lcores=d.lcores("GNB", "GEN"),
+        place=[{"node": "gnb.*", "lcore": "GNB"}, {"node": "gen.*", "lcore": "GEN"}],
+    )
+    airpath = Airpath(net, net.add("m"), file)
+    control = GnbControl(tmp_path / "gnb.sock")
+    results = control.setup(
+        *(control.ue(n, control.session(5, UPF, n + 1, control.drb(4, DU))) for n in range(UES))
+    )
+    assert [r.pdu_sessions[0].dl_teid for r in results] == [0x0100000F | i << 4 for i in range(UES)]
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        counts = [c.pdu_sessions[0].drbs[0].dl_packets for c in control.contexts()]
+        if min(counts) >= BURST:
+            break
+        time.sleep(0.1)
+    assert min(counts) >= BURST
+    control.close()
+    # Before there were contexts their TEIDs were unknown; nothing else is the matter.
+    assert [k for k in program.drops(airpath.stop()) if "link_address" in k] == []
+
+
 def test_errors_reach_the_control_plane(place):
     c = place.control
     first, second = place.sessions()[:2]
