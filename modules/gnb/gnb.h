@@ -62,6 +62,7 @@ struct gnb {
 	/** Of a SmartNIC, set by its role's build(): as gnb_control_cfg.offload. */
 	int (*offload)(void *arg, unsigned percent);
 	void *offload_arg;
+	unsigned offload_percent;             /**< at the start */
 	uint8_t side[UPF_INTERFACES_MAX + 1]; /**< enum ap_cfg_gnb_side by interface, from 1 */
 };
 

@@ -236,6 +236,7 @@ gnb_control_create(const struct gnb_control_cfg *cfg, struct ap_error *err)
 		return NULL;
 	}
 	c->cfg = *cfg;
+	c->offload_percent = cfg->offload_percent;
 	c->pause = sleep_short;
 	pthread_mutex_init(&c->lock, NULL);
 	ctl_arena_init(&c->arena);

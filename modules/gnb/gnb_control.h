@@ -41,6 +41,7 @@ struct gnb_control_cfg {
 	 */
 	int (*offload)(void *arg, unsigned percent);
 	void *arg;
+	unsigned offload_percent; /**< what it is at the start */
 };
 
 /** What became of it so far. */

@@ -123,6 +123,7 @@ control_make(struct gnb *gnb, struct ap_error *err)
 		.split_pdcp = gnb->cfg->split == AP_GNB_SPLIT_PDCP,
 		.offload = gnb->offload,
 		.arg = gnb->offload_arg,
+		.offload_percent = gnb->offload_percent,
 	};
 
 	for (unsigned i = 1; i <= gnb->edge.net->nb_links; i++)

@@ -188,6 +188,7 @@ nic_build(struct ap_run *run, unsigned i, struct ap_error *err)
 	}
 	s->gnb->offload = offload;
 	s->gnb->offload_arg = s->nic;
+	s->gnb->offload_percent = c->offload_percent;
 	ap_run_bind(run, c->name, s->nic);
 	return s;
 }
