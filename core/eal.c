@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,15 +48,38 @@ hugepages_free_mb(void)
 	return pages * kb / 1024;
 }
 
+/**
+ * CPUs of the control threads: those this process may run on and no worker does, so that no change
+ * of contexts makes packets wait. Where none is left, all there are.
+ */
+static void
+control_cpus(const struct ap_plan *p, cpu_set_t *set)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	CPU_ZERO(set);
+	sched_getaffinity(0, sizeof(*set), set);
+	for (unsigned i = 0; i < p->nb_lcores; i++)
+		CPU_CLR(p->lcores[i].cfg->cpu, set);
+	if (CPU_COUNT(set) > 0)
+		return;
+	for (long cpu = 0; cpu < cpus; cpu++)
+		CPU_SET((size_t)cpu, set);
+}
+
 static void
 arg_lcores(struct args *a, const struct ap_plan *p)
 {
-	char text[16 * (AP_LCORES_MAX + 1)];
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	int len = snprintf(text, sizeof(text), "0@(0-%ld)", cpus - 1);
+	char text[16 * (AP_LCORES_MAX + 1) + 5 * CPU_SETSIZE];
+	int len = snprintf(text, sizeof(text), "0@(");
+	cpu_set_t control;
 
-	if (cpus == 1)
-		len = snprintf(text, sizeof(text), "0@0");
+	control_cpus(p, &control);
+	for (unsigned cpu = 0, nb = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &control))
+			len += snprintf(text + len, sizeof(text) - len, "%s%u", nb++ ? "," : "",
+					cpu);
+	len += snprintf(text + len, sizeof(text) - len, ")");
 	for (unsigned i = 0; i < p->nb_lcores; i++)
 		len += snprintf(text + len, sizeof(text) - len, ",%u@%u", p->lcores[i].id,
 				p->lcores[i].cfg->cpu);
