@@ -100,8 +100,8 @@ void ap_governor_fini(struct ap_run *run);
 /** What a sleep came to. */
 struct ap_slept {
 	uint64_t ns;      /**< 0: it did not sleep, something waits or is due */
-	uint64_t late_ns; /**< past the time it was to end at; 0 when something came before */
-	bool woken;       /**< something came */
+	uint64_t late_ns; /**< past the time it was to end at; 0 when something came before that */
+	bool woken;       /**< something came, be it while the thread was late to get up */
 };
 
 /**

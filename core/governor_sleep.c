@@ -67,7 +67,7 @@ ap_governor_sleep(struct ap_worker *w, uint64_t until_ns)
 	interrupts(w, false);
 	end = ap_clock_ns();
 	out.ns = end - now;
-	out.late_ns = !out.woken && end > until_ns ? end - until_ns : 0;
+	out.late_ns = end > until_ns ? end - until_ns : 0;
 	w->power.sleeps++;
 	w->power.slept_ns += out.ns;
 	return out;

@@ -110,9 +110,9 @@ sleep_until(struct ap_worker *w, struct power_lcore *l, uint64_t now_ns, uint64_
 	s = ap_governor_sleep(w, until_ns);
 	if (s.ns == 0)
 		return;
-	if (s.woken)
-		l->woken = true;
-	else
+	l->woken |= s.woken;
+	/* Packets that come while the thread is late to get up do not make it punctual. */
+	if (!s.woken || s.late_ns > 0)
 		power_slot_slept(&l->slot, s.late_ns);
 	l->window.idle_ns += s.ns;
 	depth = l->table ? power_table_cstate(l->table, s.ns) : 0;

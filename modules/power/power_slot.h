@@ -8,7 +8,8 @@
  * Traffic of a radio network comes in bursts, one a slot. The period is configured, or learned
  * from the starts of bursts; when several in a row came as expected, the lcore sleeps as soon as a
  * burst is over and is awake again just before the next. How much earlier is learned too: how late
- * sleeps of this machine end (deep C-states take 100 us and more), and how punctual bursts are.
+ * sleeps of this machine end (deep C-states take 100 us and more), how punctual bursts are, and for
+ * how long packets stay out within one.
  * What does not come as expected ends the sleep, as any packet does; what does not come at all is
  * soon expected no more.
  *
@@ -28,6 +29,7 @@ struct power_slot {
 	uint64_t period_ns; /**< 0: not known yet */
 	uint64_t jitter_ns; /**< mean distance of bursts from when they were expected */
 	uint64_t late_ns;   /**< how late sleeps end, rather too much than too little */
+	uint64_t settle_ns; /**< a burst may go on for so long after its last packets; 0: least */
 	uint32_t hits;      /**< bursts in a row that came as expected */
 	uint32_t strays;    /**< ... how often they came at another time lately */
 	uint32_t misses;    /**< ... that did not come at all */
@@ -48,7 +50,7 @@ enum power_slot_advice {
 void power_slot_packets(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t now_ns,
 			bool woken);
 
-/** A sleep that nothing ended was over `late_ns` after its time. */
+/** A sleep that was to end by itself was over `late_ns` after its time. */
 void power_slot_slept(struct power_slot *s, uint64_t late_ns);
 
 /** A pass found nothing. @param until_ns set with POWER_SLOT_SLEEP */
