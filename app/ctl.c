@@ -39,7 +39,9 @@ usage(FILE *f)
 		"  offload PERCENT        the share of packets the SmartNIC leaves to the host\n"
 		"  events                 error indications, paths, COUNT, radio link failures\n"
 		"  churn --upf ADDRESS --du ADDRESS [--ues N] [--first UE] [--batch N]\n"
-		"      [--seconds S]      UEs come, change and go as fast as they are answered\n");
+		"      [--seconds S] [--rate N]   UEs come, change and go, N changes a second or "
+		"as\n"
+		"                         fast as they are answered\n");
 	return f == stdout ? 0 : 2;
 }
 
@@ -152,13 +154,10 @@ static int
 churn_options(struct gnb_client *cl, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"ues", required_argument, NULL, 'n'},
-		{"first", required_argument, NULL, 'f'},
-		{"batch", required_argument, NULL, 'b'},
-		{"seconds", required_argument, NULL, 's'},
-		{"upf", required_argument, NULL, 'u'},
-		{"du", required_argument, NULL, 'd'},
-		{0},
+		{"ues", required_argument, NULL, 'n'},   {"first", required_argument, NULL, 'f'},
+		{"batch", required_argument, NULL, 'b'}, {"seconds", required_argument, NULL, 's'},
+		{"rate", required_argument, NULL, 'r'},  {"upf", required_argument, NULL, 'u'},
+		{"du", required_argument, NULL, 'd'},    {0},
 	};
 	struct ctl_churn o = {.ues = 4096, .first = 1U << 24, .batch = 128, .seconds = 3};
 	int c;
@@ -169,6 +168,7 @@ churn_options(struct gnb_client *cl, int argc, char **argv)
 			       : c == 'f' ? &o.first
 			       : c == 'b' ? &o.batch
 			       : c == 's' ? &o.seconds
+			       : c == 'r' ? &o.rate
 					  : NULL;
 
 		if (c == '?')

@@ -4,6 +4,7 @@
 
 /** `airpath ctl`: contexts of a gNB that runs. */
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -116,8 +117,19 @@ struct ctl_churn {
 	uint32_t first; /**< UE id */
 	uint32_t batch; /**< contexts a message */
 	uint32_t seconds;
-	const char *upf, *du; /**< addresses of peers */
+	uint32_t rate;            /**< changes a second; 0: as fast as they are answered */
+	const _Atomic bool *stop; /**< ends it in place of `seconds`; may be NULL */
+	_Atomic uint64_t *done;   /**< changes so far; may be NULL */
+	const char *upf, *du;     /**< addresses of peers */
 };
+
+/**
+ * UEs come, change and go; in the end none of them is left.
+ * @param seconds it took
+ * @return 0 or -errno with `err` filled
+ */
+int ctl_churn_run(struct gnb_client *cl, const struct ctl_churn *o, struct ctl_tally *t,
+		  double *seconds, struct ap_error *err);
 int ctl_churn(struct gnb_client *cl, const struct ctl_churn *o);
 
 #endif

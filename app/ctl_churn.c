@@ -14,6 +14,7 @@
 
 #define WINDOW 8 /**< requests not answered */
 #define BATCH_MAX 1024
+#define NAP_NS 100000
 
 enum phase { SETUP, MODIFY, RELEASE, PHASES };
 
@@ -152,6 +153,8 @@ reply_take(struct churn *c, struct ap_error *err)
 	if (r && r->body_case == AIRPATH__GNB__V1__REPLY__BODY_RESULTS) {
 		ctl_tally_add(&c->tally, r->results);
 		c->under_way -= !r->results->more;
+		if (c->o->done)
+			atomic_store(c->o->done, c->tally.done);
 	} else if (r) {
 		rc = ap_error_set(err, "%s", r->error);
 	}
@@ -163,42 +166,61 @@ reply_take(struct churn *c, struct ap_error *err)
 static int
 churn(struct churn *c, double *seconds, struct ap_error *err)
 {
-	const uint64_t round = (uint64_t)PHASES * (c->o->ues / c->o->batch);
-	const double start = now_s(), end = start + c->o->seconds;
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+	const struct ctl_churn *o = c->o;
+	const uint64_t round = (uint64_t)PHASES * (o->ues / o->batch);
+	const double start = now_s();
 	int rc = 0;
 
 	while (rc == 0) {
-		bool over = now_s() >= end && c->next % round == 0;
+		const double since = now_s() - start;
+		const bool enough = o->stop ? atomic_load(o->stop) : since >= o->seconds;
+		const bool over = enough && c->next % round == 0;
+		const bool due = enough || o->rate == 0 ||
+				 (double)(c->next * o->batch) <= since * (double)o->rate;
 
 		if (over && c->under_way == 0)
 			break;
-		rc = !over && c->under_way < WINDOW ? next_send(c, err) : reply_take(c, err);
+		if (!over && due && c->under_way < WINDOW)
+			rc = next_send(c, err);
+		else if (c->under_way > 0)
+			rc = reply_take(c, err);
+		else
+			nanosleep(&nap, NULL);
 	}
 	*seconds = now_s() - start;
 	return rc;
 }
 
 int
-ctl_churn(struct gnb_client *cl, const struct ctl_churn *o)
+ctl_churn_run(struct gnb_client *cl, const struct ctl_churn *o, struct ctl_tally *t,
+	      double *seconds, struct ap_error *err)
 {
 	struct churn c = {.cl = cl, .o = o};
-	struct ap_error err = {0};
-	double seconds;
 	int rc;
 
-	if (o->batch < 1 || o->batch > BATCH_MAX || o->ues < o->batch || o->ues % o->batch) {
-		fprintf(stderr, "churn: --batch is 1..%d, and --ues a multiple of it\n", BATCH_MAX);
-		return 2;
-	}
+	if (o->batch < 1 || o->batch > BATCH_MAX || o->ues < o->batch || o->ues % o->batch)
+		return ap_error_set(err, "--batch is 1..%d, and --ues a multiple of it", BATCH_MAX);
 	ctl_arena_init(&c.arena);
-	rc = churn(&c, &seconds, &err);
+	rc = churn(&c, seconds, err);
 	ctl_arena_fini(&c.arena);
-	if (rc < 0) {
+	*t = c.tally;
+	return rc;
+}
+
+int
+ctl_churn(struct gnb_client *cl, const struct ctl_churn *o)
+{
+	struct ap_error err = {0};
+	struct ctl_tally t = {0};
+	double seconds;
+
+	if (ctl_churn_run(cl, o, &t, &seconds, &err) < 0) {
 		fprintf(stderr, "churn: %s\n", err.text);
 		return 1;
 	}
 	printf("{\"changes\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"seconds\": %.3f, "
 	       "\"changes_per_s\": %.0f}\n",
-	       c.tally.done, c.tally.failed, seconds, (double)c.tally.done / seconds);
-	return c.tally.failed ? 1 : 0;
+	       t.done, t.failed, seconds, (double)t.done / seconds);
+	return t.failed ? 1 : 0;
 }

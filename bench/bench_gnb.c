@@ -6,6 +6,7 @@
  * those of path `p4`: the SmartNIC's program run by rte_swx on one lcore, once with all bearers,
  * once handing all packets to the host. Rows of path `both` are computed from these, as Fig. 2 has
  * them: SmartNICs process a share, hand the rest to as many lcores of the host as that takes.
+ * With --live the host's path runs by itself, and contexts change meanwhile (gnb_live.h).
  */
 #include <errno.h>
 #include <math.h>
@@ -18,6 +19,7 @@
 
 #include "bench/bench.h"
 #include "bench/gnb_bed.h"
+#include "bench/gnb_live.h"
 #include "bench/result.h"
 
 #define DEPLOYMENT "deploy/gnb-header-bench.yaml"
@@ -29,6 +31,9 @@ struct options {
 	struct bench_uints sizes, offload, smartnics;
 	const char *direction, *rlc, *path;
 	unsigned ues, seed;
+	bool live;
+	unsigned changes; /**< of contexts, a second */
+	double mpps;      /**< 0: as fast as it goes */
 };
 
 static const struct direction {
@@ -195,11 +200,30 @@ rows_run(const struct options *o, struct gnb_bed *b, struct bench_result *res)
 }
 
 static int
+live_run(const struct options *o, struct bench_result *res)
+{
+	const struct gnb_live_cfg cfg = {.deployment = o->bed.deployment,
+					 .direction = o->direction,
+					 .sizes = &o->sizes,
+					 .seconds = o->common.seconds,
+					 .mpps = o->mpps,
+					 .ues = o->ues,
+					 .seed = o->seed,
+					 .changes = o->changes,
+					 .nodes = o->bed.nodes};
+
+	return gnb_live_rows(&cfg, res);
+}
+
+static int
 run(const struct options *o, struct bench_result *res)
 {
-	struct gnb_bed *b = gnb_bed_open(&o->bed);
+	struct gnb_bed *b;
 	int rc;
 
+	if (o->live)
+		return live_run(o, res);
+	b = gnb_bed_open(&o->bed);
 	if (b == NULL)
 		return -EIO;
 	bench_emulation(res, "ports: rings in process");
@@ -220,6 +244,7 @@ run(const struct options *o, struct bench_result *res)
 static int
 options_check(const struct options *o)
 {
+	const unsigned least = o->live ? GNB_LIVE_FRAME_MIN : GNB_WIRE_FRAME_MIN;
 	bool direction = o->direction == NULL;
 
 	for (unsigned i = 0; i < RTE_DIM(directions); i++)
@@ -239,9 +264,13 @@ options_check(const struct options *o)
 	if (o->ues < 1 || o->ues > UES_MAX)
 		REFUSE("--ues %u must be 1..%u", o->ues, UES_MAX);
 	for (unsigned i = 0; i < o->sizes.n; i++)
-		if (o->sizes.v[i] < GNB_WIRE_FRAME_MIN || o->sizes.v[i] > GNB_WIRE_FRAME_MAX)
-			REFUSE("--size: %u must be %d..%d, of a frame on N3 without FCS",
-			       o->sizes.v[i], GNB_WIRE_FRAME_MIN, GNB_WIRE_FRAME_MAX);
+		if (o->sizes.v[i] < least || o->sizes.v[i] > GNB_WIRE_FRAME_MAX)
+			REFUSE("--size: %u must be %u..%d, of a frame on N3 without FCS",
+			       o->sizes.v[i], least, GNB_WIRE_FRAME_MAX);
+	if (o->live && o->rlc && strcmp(o->rlc, "um") != 0)
+		REFUSE("--live has DRBs of RLC UM only");
+	if (o->live && o->path && strcmp(o->path, "host") != 0)
+		REFUSE("--live has path host only");
 	return 0;
 }
 
@@ -255,6 +284,7 @@ bench_gnb(int argc, char **argv)
 		.smartnics = {{1, 5}, 2},
 		.ues = 65536,
 		.seed = 1,
+		.changes = 50000,
 	};
 	const struct bench_opt own[] = {
 		{"deployment", BENCH_OPT_STR, &o.bed.deployment, "file [" DEPLOYMENT "]"},
@@ -267,6 +297,10 @@ bench_gnb(int argc, char **argv)
 		{"smartnics", BENCH_OPT_UINTS, &o.smartnics, "likewise, how many [1,5]"},
 		{"rlc", BENCH_OPT_STR, &o.rlc, "mode of the DRBs, um or am [um]"},
 		{"seed", BENCH_OPT_UINT, &o.seed, "of the order of UEs [1]"},
+		{"live", BENCH_OPT_FLAG, &o.live, "worker and generator run on a CPU each"},
+		{"context-changes", BENCH_OPT_UINT, &o.changes,
+		 "with --live: of other UEs, a second [50000]"},
+		{"mpps", BENCH_OPT_NUM, &o.mpps, "with --live: offered [as fast as it goes]"},
 		{"nodes", BENCH_OPT_FLAG, &o.bed.nodes, "also print cycles per node"},
 		{0},
 	};

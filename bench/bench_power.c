@@ -3,10 +3,10 @@
  * `airpath bench power`: figures 3 and 4 of S3, power and mean frequency by load, and what saving
  * costs in delay.
  *
- * The device is a forwarding unit of one worker on a CPU of its own; downlink packets come in
- * slots, as a radio network wants them, or evenly. Every load is offered under each governor in
- * turn, so that what disturbs the machine disturbs all of them. 100 % is what the device or the
- * generator manages when the device polls busily.
+ * The device is a gNB's header processing, or a forwarding unit, of one worker on a CPU of its
+ * own; downlink packets come in slots, as a radio network wants them, or evenly. Every load is
+ * offered under each governor in turn, so that what disturbs the machine disturbs all of them. 100
+ * % is what the device or the generator manages when the device polls busily.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,10 +15,13 @@
 #include <string.h>
 
 #include "bench/bench.h"
+#include "bench/gnb_frames.h"
+#include "bench/gnb_wire.h"
 #include "bench/power_trial.h"
 #include "bench/result.h"
 
-#define DEPLOYMENT "deploy/power-bench.yaml"
+#define DEPLOYMENT_GNB "deploy/power-gnb-bench.yaml"
+#define DEPLOYMENT_UPF "deploy/power-bench.yaml"
 #define FULL 0.97 /**< of the capacity found, so that 100 % can be carried */
 
 static const struct {
@@ -34,6 +37,7 @@ struct options {
 	unsigned sessions, slot_us, bytes, tries;
 	struct bench_uints loads;
 	double rate_mpps;
+	const char *device;
 };
 
 /** As the role of a radio network would: slots are no secret to it. */
@@ -61,8 +65,9 @@ row_write(struct bench_result *res, const struct options *o, const struct upf_be
 	  const struct power_trial_result *r)
 {
 	bool measured = !isnan(r->package_watts);
-	char idle[96];
+	char idle[96], device[32];
 
+	snprintf(device, sizeof(device), "%s, downlink", upf_bed_device(b));
 	bench_row(res);
 	bench_str(res, "governor", governor);
 	bench_int(res, "load_percent", load);
@@ -88,7 +93,7 @@ row_write(struct bench_result *res, const struct options *o, const struct upf_be
 	bench_str(res, "idle",
 		  strcmp(governor, "busy") == 0 ? "none" : power_trial_idle(b, idle, sizeof(idle)));
 	bench_str(res, "pstates", "model");
-	bench_str(res, "device", "upf, downlink");
+	bench_str(res, "device", device);
 	bench_bool(res, "no_nic", true);
 	bench_str(res, "deployment", o->bed.deployment);
 }
@@ -155,11 +160,13 @@ bench_power(int argc, char **argv)
 		.slot_us = 500,
 		.bytes = 128,
 		.tries = 6,
+		.device = "gnb",
 		.loads = {{0, 1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 85, 90, 100}, 14},
 	};
 	const struct bench_opt own[] = {
+		{"device", BENCH_OPT_STR, &o.device, "gnb or upf [gnb]"},
 		{"deployment", BENCH_OPT_STR, &o.bed.deployment,
-		 "the device; its lcores have governor slot-aware and a power table"},
+		 "in place of the device's; lcores have governor slot-aware and a power table"},
 		{"loads", BENCH_OPT_UINTS, &o.loads, "percent of what it carries, 0..100"},
 		{"slot-us", BENCH_OPT_UINT, &o.slot_us,
 		 "packets come at the beginning of slots of so many us, 0: evenly [500]"},
@@ -187,7 +194,17 @@ bench_power(int argc, char **argv)
 		fprintf(stderr, "bench power: --slot-us %u must be 0 or 50..10000\n", o.slot_us);
 		return 2;
 	}
-	o.bed.deployment = bench_deployment(o.bed.deployment, DEPLOYMENT);
+	if (o.bytes < GNB_FRAMES_TPDU_MIN || o.bytes > UPF_WIRE_BYTES_MAX - GNB_WIRE_OUTER) {
+		fprintf(stderr, "bench power: --bytes %u must be %d..%d\n", o.bytes,
+			GNB_FRAMES_TPDU_MIN, UPF_WIRE_BYTES_MAX - GNB_WIRE_OUTER);
+		return 2;
+	}
+	if (strcmp(o.device, "gnb") != 0 && strcmp(o.device, "upf") != 0) {
+		fprintf(stderr, "bench power: --device takes gnb or upf, not '%s'\n", o.device);
+		return 2;
+	}
+	o.bed.deployment = bench_deployment(
+		o.bed.deployment, strcmp(o.device, "gnb") == 0 ? DEPLOYMENT_GNB : DEPLOYMENT_UPF);
 	o.bed.sessions = o.bed.active = o.sessions;
 	o.bed.window = UINT32_MAX; /* as many as the port's queue holds */
 	o.bed.checkpoint_ms = 60000;

@@ -144,7 +144,8 @@ def power(folder: Path) -> None:
         else:
             axes.set_ylim(bottom=0)
         axes.legend(fontsize=8)
-    figure.suptitle(f"upf, downlink, {found[0]['bytes']} B, slots of {found[0]['slot_us']} µs")
+    first = found[0]
+    figure.suptitle(f"{first['device']}, {first['bytes']} B, slots of {first['slot_us']} µs")
     save(figure, folder, "power")
 
 

@@ -222,6 +222,29 @@ GNB = {
 }
 
 
+GNB_LIVE = {
+    "direction": "direction",
+    "bytes": "B",
+    "ues": "UEs",
+    "changes_asked": "changes/s wanted",
+    "changes_per_s": "changes/s",
+    "changes_failed": "failed",
+    "mpps": "Mpps",
+    "mpps_min": "least",
+    "mpps_max": "most",
+    "cycles_per_packet": "cycles/packet",
+    "busy_percent": "worker busy %",
+    "generator_percent": "generator busy %",
+    "delay_us_p50": "p50 µs",
+    "delay_us_p99": "p99 µs",
+    "lost": "lost",
+    "corrupted": "corrupted",
+    "packets": "packets",
+    "windows_clean": "clean windows",
+    "windows": "of",
+}
+
+
 N4 = {
     "procedure": "procedure",
     "mode": "mode",
@@ -237,6 +260,7 @@ N4 = {
 
 
 POWER = {
+    "device": "device",
     "slot_us": "slot µs",
     "load_percent": "load %",
     "governor": "governor",
@@ -264,6 +288,7 @@ WRITERS = {
     "rlc-am": RLC_AM,
     "upf": UPF,
     "gnb": GNB,
+    "gnb-live": GNB_LIVE,
     "n4": N4,
     "power": POWER,
 }

@@ -10,6 +10,8 @@
 #include <rte_eal.h>
 #include <rte_malloc.h>
 
+#include "bench/gnb_churn.h"
+#include "bench/gnb_frames.h"
 #include "bench/upf_bed_impl.h"
 #include "core/account.h"
 #include "core/clock.h"
@@ -36,24 +38,37 @@ static const struct upf_wire_cfg wire_cfg = {
 	.server_ip = RTE_BE32(SERVER),
 	.bytes = 64,
 };
+/* As deploy/gnb-header-bench.yaml has them. */
+static const struct upf_wire_cfg gnb_wire_cfg = {
+	.gnb_mac = {2, 0, 0, 0, 1, 3},
+	.net_mac = {2, 0, 0, 0, 1, 7},
+	.n3_ip = RTE_BE32(0xC0A80301),
+	.f1_ip = RTE_BE32(0xC0A80701),
+	.gnb_ip = RTE_BE32(0xAC100301),
+	.server_ip = RTE_BE32(0xAC100701),
+	.bytes = GNB_FRAMES_TPDU_MIN,
+};
 
 static int
 deployment_load(struct upf_bed *b, struct ap_error *err)
 {
-	struct ap_cfg_upf *upf;
+	struct ap_cfg_upf *edge;
+	bool gnb;
 
 	b->conf = ap_config_load(b->cfg.deployment, err);
 	if (b->conf == NULL)
 		return -EINVAL;
-	if (b->conf->upf_count != 1)
-		return ap_error_set(err, "%s: the bench wants one upf", b->conf->path);
-	upf = &b->conf->upf[0];
+	gnb = b->conf->gnb_header_count == 1;
+	if (b->conf->upf_count + b->conf->gnb_header_count != 1)
+		return ap_error_set(err, "%s: the bench wants one upf, or one gnb_header",
+				    b->conf->path);
+	edge = gnb ? &b->conf->gnb_header[0].edge : &b->conf->upf[0];
 	snprintf(b->socket, sizeof(b->socket), "/tmp/airpath-bench-upf.%d.sock", (int)getpid());
-	free(upf->socket);
-	upf->socket = strdup(b->socket);
-	if (upf->socket == NULL)
+	free(edge->socket);
+	edge->socket = strdup(b->socket);
+	if (edge->socket == NULL)
 		abort();
-	upf->sessions = RTE_MAX(upf->sessions, b->cfg.sessions);
+	edge->sessions = RTE_MAX(edge->sessions, b->cfg.sessions + (gnb ? GNB_CHURN_SESSIONS : 0));
 	/* Two time stamps a node visit: only where somebody wants to see them. */
 	b->conf->stats = b->cfg.nodes ? AP_CFG_ON : AP_CFG_OFF;
 	b->conf->memory.mb = RTE_MAX(
@@ -64,34 +79,38 @@ deployment_load(struct upf_bed *b, struct ap_error *err)
 	return b->plan ? ap_eal_start(b->plan, err) : -EINVAL;
 }
 
-/** The generator holds the far ends of n3 and n6. */
+/** The generator holds the far ends of n3 and n6, or of f1 and n3. */
 static int
 generator_start(struct upf_bed *b, struct ap_error *err)
 {
-	struct ap_port *n3 = ap_run_port(b->run, "n3"), *n6 = ap_run_port(b->run, "n6");
+	const bool gnb = b->gnb != NULL;
+	/* By which uplink, and downlink, packets come. */
+	struct ap_port *up = ap_run_port(b->run, gnb ? "f1" : "n3");
+	struct ap_port *down = ap_run_port(b->run, gnb ? "n3" : "n6");
 	struct upf_gen *g = &b->gen;
-	struct upf_wire_cfg wire = wire_cfg;
+	struct upf_wire_cfg wire = gnb ? gnb_wire_cfg : wire_cfg;
 
-	if (n3 == NULL || n6 == NULL || n3->rx_rings[0] == NULL || n6->rx_rings[0] == NULL)
-		return ap_error_set(err, "%s: the bench wants ring ports n3 and n6", b->conf->path);
-	memcpy(wire.n3_mac, &n3->mac, sizeof(wire.n3_mac));
-	memcpy(wire.n6_mac, &n6->mac, sizeof(wire.n6_mac));
-	upf_wire_init(&b->wire, &wire);
+	if (up == NULL || down == NULL || up->rx_rings[0] == NULL || down->rx_rings[0] == NULL)
+		return ap_error_set(err, "%s: the bench wants ring ports n3 and %s", b->conf->path,
+				    gnb ? "f1" : "n6");
+	memcpy(wire.n3_mac, gnb ? &down->mac : &up->mac, sizeof(wire.n3_mac));
+	memcpy(wire.n6_mac, gnb ? &up->mac : &down->mac, sizeof(wire.n6_mac));
+	(gnb ? gnb_frames_init : upf_wire_init)(&b->wire, &wire);
 	g->wire = &b->wire;
 	g->nb_sessions = b->cfg.sessions;
 	g->active = b->cfg.active;
-	g->window = RTE_MIN(b->cfg.window, rte_ring_get_capacity(n3->rx_rings[0]));
+	g->window = RTE_MIN(b->cfg.window, rte_ring_get_capacity(up->rx_rings[0]));
 	g->pool = ap_run_pool(b->run, "bench", POOL_MBUFS, POOL_ROOM, err);
 	g->cpu = GENERATOR_CPU;
-	g->port[UPF_WIRE_UP] = ap_run_port(b->run, n3->conf->peer);
-	g->port[UPF_WIRE_DOWN] = ap_run_port(b->run, n6->conf->peer);
-	g->flow[UPF_WIRE_UP].to = n3->rx_rings[0];
-	g->flow[UPF_WIRE_DOWN].to = n6->rx_rings[0];
-	for (unsigned q = 0; q < n3->queues; q++) {
-		g->flow[UPF_WIRE_UP].from[q] = n6->tx_rings[q];
-		g->flow[UPF_WIRE_DOWN].from[q] = n3->tx_rings[q];
+	g->port[UPF_WIRE_UP] = ap_run_port(b->run, up->conf->peer);
+	g->port[UPF_WIRE_DOWN] = ap_run_port(b->run, down->conf->peer);
+	g->flow[UPF_WIRE_UP].to = up->rx_rings[0];
+	g->flow[UPF_WIRE_DOWN].to = down->rx_rings[0];
+	for (unsigned q = 0; q < up->queues; q++) {
+		g->flow[UPF_WIRE_UP].from[q] = down->tx_rings[q];
+		g->flow[UPF_WIRE_DOWN].from[q] = up->tx_rings[q];
 	}
-	g->queues = n3->queues;
+	g->queues = up->queues;
 	if (g->pool == NULL)
 		return -ENOMEM;
 	return upf_gen_start(g, b->cfg.seed) < 0
@@ -99,7 +118,7 @@ generator_start(struct upf_bed *b, struct ap_error *err)
 		       : 0;
 }
 
-/** UE addresses in a row; TEIDs as the agent would give them out. */
+/** UE addresses in a row; TEIDs as the agent would give them out. A gNB chooses its own. */
 static int
 sessions_make(struct upf_bed *b, struct ap_error *err)
 {
@@ -110,7 +129,7 @@ sessions_make(struct upf_bed *b, struct ap_error *err)
 	b->gen.sessions = rte_zmalloc("bench", n * sizeof(struct upf_wire_session), 64);
 	if (b->gen.sessions == NULL || teids == NULL)
 		rc = ap_error_set(err, "out of memory");
-	for (uint32_t i = 0; i < n && rc == 0; i++) {
+	for (uint32_t i = 0; i < n && rc == 0 && b->gnb == NULL; i++) {
 		struct upf_wire_session *s = &b->gen.sessions[i];
 		uint32_t teid = 0;
 
@@ -161,6 +180,8 @@ install(struct upf_bed *b, struct ap_error *err)
 	uint64_t start;
 	int rc;
 
+	if (b->gnb)
+		return gnb_churn_install(b, err);
 	while (bits > 8 && 1ULL << (32 - bits) < b->cfg.sessions)
 		bits--;
 	b->agent = upf_agent_open(b->socket, err);
@@ -206,8 +227,9 @@ upf_bed_open(const struct upf_bed_cfg *cfg)
 	b->cfg = *cfg;
 	if (deployment_load(b, &err) == 0)
 		b->run = ap_run_create(b->conf, b->plan, &err);
-	b->upf = b->run ? ap_run_role(b->run, "upf", 0) : NULL;
-	if (b->upf && sessions_make(b, &err) == 0 && ap_run_start(b->run, &err) == 0 &&
+	b->upf = b->run && b->conf->upf_count ? ap_run_role(b->run, "upf", 0) : NULL;
+	b->gnb = b->run && !b->upf ? ap_run_role(b->run, "gnb_header", 0) : NULL;
+	if (b->run && sessions_make(b, &err) == 0 && ap_run_start(b->run, &err) == 0 &&
 	    upf_bed_clocks(b) == 0 && generator_start(b, &err) == 0 && install(b, &err) == 0)
 		return b;
 	fprintf(stderr, "bench upf: %s\n", err.text);
@@ -220,6 +242,12 @@ const struct upf_bed_install *
 upf_bed_install(const struct upf_bed *b)
 {
 	return &b->install;
+}
+
+const char *
+upf_bed_device(const struct upf_bed *b)
+{
+	return b->gnb ? "gnb_header" : "upf";
 }
 
 const char *
@@ -256,7 +284,7 @@ upf_bed_size(struct upf_bed *b, uint16_t bytes)
 	struct upf_wire_cfg cfg = b->wire.cfg;
 
 	cfg.bytes = bytes;
-	upf_wire_init(&b->wire, &cfg);
+	b->wire.ops->init(&b->wire, &cfg);
 }
 
 struct sum {

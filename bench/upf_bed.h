@@ -5,6 +5,9 @@
 /**
  * A forwarding unit under test, with its sessions installed through its socket and a generator at
  * its ports; trials on it; its usage reports at the end. Control thread.
+ *
+ * A deployment with a gnb_header in its place, on ports n3 and f1, gets the generator's packets in
+ * frames of gnb_frames.h; its contexts come through its socket too, and it reports no usage.
  */
 
 #include <stdbool.h>
@@ -63,6 +66,8 @@ struct upf_bed;
 struct upf_bed *upf_bed_open(const struct upf_bed_cfg *cfg);
 
 const struct upf_bed_install *upf_bed_install(const struct upf_bed *b);
+/** @return role of the device: upf, or gnb_header. */
+const char *upf_bed_device(const struct upf_bed *b);
 /** How packets come to their worker, as the unit says. */
 const char *upf_bed_steering(const struct upf_bed *b);
 /** @return seconds so far that lcores had no CPU for a second and more when they were needed. */

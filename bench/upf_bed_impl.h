@@ -11,6 +11,7 @@
 #include "core/plan.h"
 #include "core/run.h"
 
+struct gnb;
 struct upf;
 
 struct upf_bed {
@@ -18,7 +19,8 @@ struct upf_bed {
 	struct ap_config *conf;
 	struct ap_plan *plan;
 	struct ap_run *run;
-	struct upf *upf;
+	struct upf *upf; /**< or */
+	struct gnb *gnb;
 	char socket[64];
 	struct upf_agent *agent;
 	struct upf_wire wire;

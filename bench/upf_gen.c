@@ -113,9 +113,9 @@ emit(struct upf_gen *g, enum upf_wire_direction d, uint16_t n, uint64_t now_ns)
 		m->pkt_len = w->frame_bytes[d];
 		m->data_len = w->frame_bytes[d];
 		memset(&m->hash, 0, 8);
-		upf_wire_build(w, d, rte_pktmbuf_mtod(m, uint8_t *), f->next[i], s, f->seq++,
-			       (uint32_t)now_ns);
-		s->octets[d] += w->cfg.bytes;
+		w->ops->build(w, d, rte_pktmbuf_mtod(m, uint8_t *), f->next[i], s, f->seq++,
+			      (uint32_t)now_ns);
+		s->octets[d] += w->step;
 	}
 	look_ahead(g, f, BURST);
 	/* The window is smaller than the ring. */
@@ -162,15 +162,15 @@ judge(struct upf_gen *g, enum upf_wire_direction d, struct rte_mbuf **pkts, uint
 	for (uint16_t i = 0; i < n; i++) {
 		v[i] = pkts[i]->nb_segs != 1
 			       ? UPF_WIRE_CORRUPTED
-			       : upf_wire_read(w, d, rte_pktmbuf_mtod(pkts[i], uint8_t *),
-					       pkts[i]->data_len, g->nb_sessions, &t[i]);
+			       : w->ops->read(w, d, rte_pktmbuf_mtod(pkts[i], uint8_t *),
+					      pkts[i]->data_len, g->nb_sessions, &t[i]);
 		if (v[i] == UPF_WIRE_GOOD)
 			rte_prefetch0(&g->sessions[t[i].session]);
 	}
 	for (uint16_t i = 0; i < n; i++) {
 		if (v[i] == UPF_WIRE_GOOD)
-			v[i] = upf_wire_check(w, d, rte_pktmbuf_mtod(pkts[i], uint8_t *), &t[i],
-					      &g->sessions[t[i].session]);
+			v[i] = w->ops->check(w, d, rte_pktmbuf_mtod(pkts[i], uint8_t *), &t[i],
+					     &g->sessions[t[i].session]);
 		if (v[i] == UPF_WIRE_GOOD)
 			take(f, &t[i], w->cfg.bytes, now);
 		else

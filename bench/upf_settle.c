@@ -17,6 +17,7 @@
 #define HANG_NS (2 * AP_NS_PER_S)    /**< of CPU without a call taken: some 10^7 walks */
 #define STARVED_NS (1 * AP_NS_PER_S) /**< worth telling */
 #define TURNS 1000 /**< of every thread, none with work: several polls of every queue */
+#define ROUNDS 64  /**< of TURNS: a lcore may have other work than packets all the time */
 
 static void
 clock_of_worker(struct ap_worker *w, void *arg)
@@ -182,17 +183,22 @@ int
 upf_bed_settle(struct upf_bed *b)
 {
 	struct pulse from, to;
+	uint64_t inside = UINT64_MAX;
+	unsigned rounds = 0;
 	int rc;
 
 	upf_gen_quiet(&b->gen);
 	do {
+		rounds = upf_gen_inside(&b->gen) == inside ? rounds + 1 : 0;
+		inside = upf_gen_inside(&b->gen);
 		/* Work between the first look at it and the last is not missed: turns are counted
 		 * within. */
 		from.busy = busy_turns(b);
 		turns_take(b, &from);
 		rc = go_round(b, &from, &to);
 		to.busy = busy_turns(b);
-	} while (rc == 0 && upf_gen_inside(&b->gen) != 0 && to.busy != from.busy);
+	} while (rc == 0 && upf_gen_inside(&b->gen) != 0 && to.busy != from.busy &&
+		 rounds < ROUNDS);
 	if (upf_gen_inside(&b->gen) != 0)
 		upf_gen_give_up(&b->gen);
 	return rc;

@@ -191,7 +191,7 @@ windows_take(struct upf_bed *b, double seconds, struct window *windows)
 		rc = frames_take(b, &after);
 		windows[n] = window_of(b, &s, &e);
 		windows[n++].clean = rc == 0 && frames_clean(b, &before, &after);
-		if (rc == 0 && upf_agent_idle(b->agent, &err) < 0) {
+		if (rc == 0 && b->agent && upf_agent_idle(b->agent, &err) < 0) {
 			fprintf(stderr, "bench upf: %s\n", err.text);
 			rc = -EIO;
 		}

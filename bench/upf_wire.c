@@ -13,8 +13,6 @@
 #define TTL 64
 #define PORT_UE 40000
 #define PORT_SERVER 9000
-#define VARIANTS 16
-#define VARIANT_STEP 67
 
 /* In an IPv4 header. */
 #define IP_ID 4
@@ -125,20 +123,31 @@ want_init(struct upf_wire *w)
 }
 
 void
-upf_wire_init(struct upf_wire *w, const struct upf_wire_cfg *cfg)
+upf_wire_begin(struct upf_wire *w, const struct upf_wire_cfg *cfg, const struct upf_wire_ops *o)
 {
 	uint64_t random = 0x9E3779B97F4A7C15ULL;
-	uint8_t *up = w->head[UPF_WIRE_UP], *down = w->head[UPF_WIRE_DOWN];
 
 	memset(w, 0, sizeof(*w));
 	w->cfg = *cfg;
+	w->ops = o;
 	w->seed = 0xA1B2C3D4;
+	w->step = cfg->bytes;
 	for (unsigned i = 0; i < sizeof(w->pattern); i++) {
 		random ^= random << 13;
 		random ^= random >> 7;
 		random ^= random << 17;
 		w->pattern[i] = (uint8_t)random;
 	}
+}
+
+void
+upf_wire_init(struct upf_wire *w, const struct upf_wire_cfg *cfg)
+{
+	static const struct upf_wire_ops ops = {upf_wire_init, upf_wire_build, upf_wire_read,
+						upf_wire_check};
+	uint8_t *up = w->head[UPF_WIRE_UP], *down = w->head[UPF_WIRE_DOWN];
+
+	upf_wire_begin(w, cfg, &ops);
 	eth_put(up, cfg->n3_mac, cfg->gnb_mac);
 	outer_put(w, UPF_WIRE_UP, up + ETH_HDR_BYTES);
 	inner_put(w, UPF_WIRE_UP, up + ETH_HDR_BYTES + UPF_WIRE_OUTER);
@@ -162,12 +171,6 @@ checksum(uint64_t sum)
 	return (uint16_t)~ip_sum_fold(sum);
 }
 
-static inline const uint8_t *
-payload(const struct upf_wire *w, uint64_t seq)
-{
-	return w->pattern + seq % VARIANTS * VARIANT_STEP;
-}
-
 /** Test header as words; the CRC's place in the last one is 0. */
 static inline uint32_t
 test_crc(const struct upf_wire *w, const uint64_t word[3])
@@ -184,7 +187,8 @@ upf_wire_build(const struct upf_wire *w, enum upf_wire_direction d, uint8_t *p, 
 	uint16_t sum = checksum(w->ip_sum[d] + s->ue);
 
 	gen_copy(p, w->head[d], w->head_bytes[d]);
-	gen_copy(test + TEST_BYTES, payload(w, seq), w->cfg.bytes - INNER_HEAD - TEST_BYTES);
+	gen_copy(test + TEST_BYTES, upf_wire_payload(w, seq),
+		 w->cfg.bytes - INNER_HEAD - TEST_BYTES);
 	if (d == UPF_WIRE_UP) {
 		uint32_t gnb = upf_wire_gnb_ip(w, i);
 		uint16_t outer = checksum(w->outer_sum + gnb);
@@ -244,33 +248,19 @@ outer_good(const struct upf_wire *w, const uint8_t *ip, uint32_t i)
 	       ip_sum_fold(ip_sum_words(0, ip, 5)) == 0xFFFF;
 }
 
-/** Up to 128 octets of headers. */
-static inline bool
-head_good(const uint8_t *p, const uint8_t *want, const uint8_t *mask, uint32_t bytes)
-{
-	gen_block differ = {0};
-	uint64_t any = 0;
-
-	for (uint32_t i = 0; i < bytes; i += GEN_BLOCK)
-		differ |= (*(const gen_block *)(p + i) ^ *(const gen_block *)(want + i)) &
-			  *(const gen_block *)(mask + i);
-	for (unsigned i = 0; i < GEN_BLOCK / sizeof(uint64_t); i++)
-		any |= differ[i];
-	return any == 0;
-}
-
 enum upf_wire_verdict
 upf_wire_check(const struct upf_wire *w, enum upf_wire_direction d, const uint8_t *p,
 	       const struct upf_wire_test *t, const struct upf_wire_session *s)
 {
 	const uint8_t *test = p + w->head_bytes[!d], *ip = p + ETH_HDR_BYTES;
 
-	if (!head_good(p, w->want[d], w->mask[d], w->head_bytes[!d]) ||
+	if (!upf_wire_head_good(p, w->want[d], w->mask[d], w->head_bytes[!d]) ||
 	    (d == UPF_WIRE_DOWN && !outer_good(w, ip, t->session)))
 		return UPF_WIRE_CORRUPTED;
 	ip += d == UPF_WIRE_DOWN ? UPF_WIRE_OUTER : 0;
-	return inner_good(w, d, ip, s->ue) && gen_same(test + TEST_BYTES, payload(w, t->seq),
-						       w->cfg.bytes - INNER_HEAD - TEST_BYTES)
+	return inner_good(w, d, ip, s->ue) &&
+			       gen_same(test + TEST_BYTES, upf_wire_payload(w, t->seq),
+					w->cfg.bytes - INNER_HEAD - TEST_BYTES)
 		       ? UPF_WIRE_GOOD
 		       : UPF_WIRE_CORRUPTED;
 }

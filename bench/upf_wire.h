@@ -28,7 +28,7 @@ enum upf_wire_direction { UPF_WIRE_UP, UPF_WIRE_DOWN, UPF_WIRE_DIRECTIONS };
 struct upf_wire_session {
 	uint32_t ue;                          /**< IPv4 address, network order */
 	uint32_t teid;                        /**< of the forwarding unit, network order */
-	uint32_t octets[UPF_WIRE_DIRECTIONS]; /**< inner ones sent, modulo 2^32 */
+	uint32_t octets[UPF_WIRE_DIRECTIONS]; /**< inner ones sent, modulo 2^32; see `step` */
 };
 
 /** Both ends of a link. Addresses in network order. */
@@ -38,13 +38,18 @@ struct upf_wire_cfg {
 	uint32_t n3_ip;                 /**< of the forwarding unit */
 	uint32_t gnb_ip;                /**< of the first gNB; the others follow */
 	uint32_t server_ip;             /**< in the data network */
+	uint32_t f1_ip;                 /**< see gnb_frames.h */
 	uint16_t bytes;                 /**< of the inner packet */
 };
+
+struct upf_wire_ops;
 
 /** Constant once made. */
 struct upf_wire {
 	struct upf_wire_cfg cfg;
+	const struct upf_wire_ops *ops;
 	uint32_t seed;
+	uint32_t step; /**< what a packet adds to upf_wire_session.octets */
 	uint16_t head_bytes[UPF_WIRE_DIRECTIONS];  /**< up to the test header, as sent */
 	uint16_t frame_bytes[UPF_WIRE_DIRECTIONS]; /**< as sent */
 	uint16_t out_bytes[UPF_WIRE_DIRECTIONS];   /**< as it must come out */
@@ -55,6 +60,13 @@ struct upf_wire {
 	uint8_t want[UPF_WIRE_DIRECTIONS][128], mask[UPF_WIRE_DIRECTIONS][128];
 	uint8_t pattern[4096];
 };
+
+#define UPF_WIRE_VARIANTS 16 /**< stretches of the pattern used */
+#define UPF_WIRE_VARIANT_STEP 67
+
+/** Fills all but headers and lengths. */
+void upf_wire_begin(struct upf_wire *w, const struct upf_wire_cfg *cfg,
+		    const struct upf_wire_ops *ops);
 
 void upf_wire_init(struct upf_wire *w, const struct upf_wire_cfg *cfg);
 
@@ -104,5 +116,39 @@ enum upf_wire_verdict upf_wire_read(const struct upf_wire *w, enum upf_wire_dire
 enum upf_wire_verdict upf_wire_check(const struct upf_wire *w, enum upf_wire_direction d,
 				     const uint8_t *p, const struct upf_wire_test *t,
 				     const struct upf_wire_session *s);
+
+/** The functions above: those of a forwarding unit's frames, or of others' (gnb_frames.h). */
+struct upf_wire_ops {
+	void (*init)(struct upf_wire *w, const struct upf_wire_cfg *cfg);
+	void (*build)(const struct upf_wire *w, enum upf_wire_direction d, uint8_t *p, uint32_t i,
+		      const struct upf_wire_session *s, uint64_t seq, uint32_t now);
+	enum upf_wire_verdict (*read)(const struct upf_wire *w, enum upf_wire_direction d,
+				      const uint8_t *p, uint32_t bytes, uint32_t n,
+				      struct upf_wire_test *t);
+	enum upf_wire_verdict (*check)(const struct upf_wire *w, enum upf_wire_direction d,
+				       const uint8_t *p, const struct upf_wire_test *t,
+				       const struct upf_wire_session *s);
+};
+
+static inline const uint8_t *
+upf_wire_payload(const struct upf_wire *w, uint64_t seq)
+{
+	return w->pattern + seq % UPF_WIRE_VARIANTS * UPF_WIRE_VARIANT_STEP;
+}
+
+/** Up to 128 octets of headers, against `want` under `mask`. */
+static inline bool
+upf_wire_head_good(const uint8_t *p, const uint8_t *want, const uint8_t *mask, uint32_t bytes)
+{
+	gen_block differ = {0};
+	uint64_t any = 0;
+
+	for (uint32_t i = 0; i < bytes; i += GEN_BLOCK)
+		differ |= (*(const gen_block *)(p + i) ^ *(const gen_block *)(want + i)) &
+			  *(const gen_block *)(mask + i);
+	for (unsigned i = 0; i < GEN_BLOCK / sizeof(uint64_t); i++)
+		any |= differ[i];
+	return any == 0;
+}
 
 #endif

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tools/bench.sh [brief]: runs every bench into bench/out, draws the plots and fills in
 # docs/benchmarks.md. brief: short runs that only show that each bench works; docs stay as they are.
-# BENCH_RUNS (5): so often the rates a lcore of the gNB and the UPF are measured; medians count.
+# BENCH_RUNS (5): so often gNB, UPF and governors are measured; medians count.
 set -u
 cd "$(dirname "$0")/.."
 
@@ -64,7 +64,7 @@ upf() {
 	several "$out/upf.$name.json" upf "$@"
 }
 
-# Power with packets that do not come in slots; NAME tells its rows apart.
+# Power of another device, or with packets that do not come in slots; NAME tells its rows apart.
 power() {
 	file=$out/power.$1.json
 	shift
@@ -95,6 +95,7 @@ if [ "$mode" = brief ]; then
 	bench ue-loopback --size 1024 --seconds 1
 	l2 am-nea2 --rlc am --nea 2 --profile zero-copy --seconds 1
 	several $out/gnb.json gnb --ues 4096 --seconds 0.2
+	several $out/gnb-live.json gnb --live --ues 4096 --seconds 0.5
 	several $out/upf.json upf --sessions 2000 --bytes 64 --seconds 0.5
 	upf software --sessions 2000 --bytes 64 --seconds 0.5 --steering software
 	n4 --sessions 2000 --serial 200
@@ -114,13 +115,15 @@ else
 	l2 am-nea2-nia2 --rlc am --nea 2 --nia 2 --profile zero-copy
 	l2 am-loss --rlc am --phy-loss 0.01 --profile zero-copy
 	several $out/gnb.json gnb --size 128,512,1400 --seconds 3
+	several $out/gnb-live.json gnb --live --size 128 --seconds 3
 	several $out/upf.json upf --sessions 6000 --active 6000 --seconds 3
 	upf 600k-6k --sessions 600000 --active 6000 --seconds 3
 	upf 600k --sessions 600000 --active 600000 --seconds 3
 	upf software --sessions 6000 --active 6000 --seconds 3 --steering software
 	n4 --sessions 100000
-	bench power
+	several $out/power.json power --tries 2
 	power even --slot-us 0
+	power upf --device upf
 fi
 .venv/bin/python bench/plot.py $out || status=1
 [ "$mode" = brief ] || .venv/bin/python bench/report.py $out docs/benchmarks.md || status=1

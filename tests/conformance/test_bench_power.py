@@ -25,10 +25,10 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize("slot", ["500", "0"])
-def test_rows(slot):
+@pytest.mark.parametrize(("device", "slot"), [("gnb", "500"), ("gnb", "0"), ("upf", "500")])
+def test_rows(device, slot):
     command = [AIRPATH, "bench", "power", "--sessions", "200", "--seconds", "0.3", "--json", "-"]
-    command += ["--loads", "0,50", "--rate-mpps", "0.02", "--slot-us", slot]
+    command += ["--loads", "0,50", "--rate-mpps", "0.02", "--slot-us", slot, "--device", device]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
@@ -41,6 +41,7 @@ def test_rows(slot):
     ]
     for row in rows:
         assert row.keys() >= KEYS
+        assert row["device"].startswith(device)
         assert row["power_source"] in ("measured", "modelled")
         assert (row["corrupted"], row["no_nic"], row["pstates"]) == (0, True, "model")
         assert 800 <= row["freq_mhz"] <= 2200
@@ -59,7 +60,14 @@ def test_rows(slot):
 
 
 @pytest.mark.parametrize(
-    "options", [("--loads", "101"), ("--slot-us", "49"), ("--slot-us", "10001")]
+    "options",
+    [
+        ("--loads", "101"),
+        ("--slot-us", "49"),
+        ("--slot-us", "10001"),
+        ("--bytes", "63"),
+        ("--device", "ue"),
+    ],
 )
 def test_refuses(options):
     done = subprocess.run(
