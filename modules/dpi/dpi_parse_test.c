@@ -30,7 +30,8 @@ parse(parser p, const void *data, size_t len, char host[DPI_HOST_MAX + 1], char 
 		memcpy(host, n.host, n.host_len);
 		host[n.host_len] = 0;
 		if (path != NULL) {
-			memcpy(path, n.path, n.path_len);
+			if (n.path_len != 0)
+				memcpy(path, n.path, n.path_len);
 			path[n.path_len] = 0;
 		}
 	}

@@ -11,6 +11,7 @@
  *              │        └ match of worker i: a hand-off       │       │
  *              └────────────────→ local ←─── match            └───────┘
  *   control → out, forward
+ *   forward ⇄ redirect → steer
  *
  * With steering `software` rx, in and steer are dispatchers' too (`..._d<j>`), which hand to any
  * worker.
@@ -55,7 +56,11 @@ enum upf_in_edge { UPF_IN_STEER, UPF_IN_LOCAL };
 enum upf_match_edge { UPF_MATCH_POLICE, UPF_MATCH_LOCAL };
 enum upf_police_edge { UPF_POLICE_CHARGE };
 enum upf_charge_edge { UPF_CHARGE_FORWARD };
-enum upf_forward_edge { UPF_FORWARD_OUT };
+enum upf_forward_edge { UPF_FORWARD_OUT, UPF_FORWARD_REDIRECT };
+enum upf_redirect_edge {
+	UPF_REDIRECT_FORWARD, /**< resets in place of requests, matched as these were */
+	UPF_REDIRECT_STEER,   /**< answers: struct upf_arrival filled in as upf_in does */
+};
 /* upf_out: edge i leads to the tx node of upf->ports[i] */
 enum upf_local_edge {
 	UPF_LOCAL_OUT,   /**< answers */

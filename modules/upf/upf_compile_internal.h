@@ -7,6 +7,7 @@
 #include "modules/upf/upf_compile.h"
 #include "modules/upf/upf_filter.h"
 #include "modules/upf/upf_profile.h"
+#include "modules/upf/upf_redirect.h"
 
 #define UPF_GROUPS_MAX (UPF_RULES_MAX * UPF_INTERFACES_MAX)
 
@@ -77,5 +78,12 @@ void upf_compile_only(struct upf_compiler *c, struct upf_rules *r);
 
 /** Whether few URRs need what `u` says: struct upf_urr_more. */
 bool upf_urr_wants_more(const UpfUrr *u);
+
+/** Whether a FAR answers HTTP requests with another URL. */
+static inline bool
+upf_far_redirects(const UpfFar *m)
+{
+	return m->forwarding && m->forwarding->redirect_url && m->forwarding->redirect_url[0];
+}
 
 #endif

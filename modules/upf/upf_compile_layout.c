@@ -51,6 +51,13 @@ is_in_lanes(const UpfSession *m, uint32_t qer_id)
 	return nb[0] <= 1 && nb[1] <= 1;
 }
 
+/* Octets for what a FAR answers HTTP requests with. */
+static size_t
+redirect_bytes(const UpfFar *m)
+{
+	return upf_far_redirects(m) ? UPF_REDIRECT_TEXT_MAX : 0;
+}
+
 /* @return octets of it all; pointers are set when there is memory at `r` */
 static size_t
 lay_out(const struct upf_work *w, bool twice, struct upf_rules *r)
@@ -74,6 +81,9 @@ lay_out(const struct upf_work *w, bool twice, struct upf_rules *r)
 
 		if (base)
 			r->fars[i].duplicates = p;
+		p = place(base, &at, redirect_bytes(m->fars[i]), 1);
+		if (base)
+			r->fars[i].redirect = p;
 	}
 	for (size_t i = 0; i < m->n_qers; i++) {
 		void *p = place(base, &at, m->qers[i]->gbr != NULL, sizeof(struct upf_gbr));

@@ -73,6 +73,13 @@ compile_far(struct upf_compiler *c, struct upf_rules *r, const UpfFar *m, struct
 		if (compile_forwarding(c, m->id, m->duplicates[i], &far->duplicates[i]) < 0)
 			return -1;
 	}
+	if (upf_far_redirects(m)) {
+		if (!upf_redirect_url_ok(m->forwarding->redirect_url))
+			return upf_refuse(w, UPF_KIND(FAR), m->id,
+					  "a URL has 1 to 1000 visible ASCII characters");
+		far->redirect_len =
+			(uint16_t)upf_redirect_text(m->forwarding->redirect_url, far->redirect);
+	}
 	if (m->bar_id == 0)
 		return 0;
 	for (uint16_t i = 0; i < r->nb_bars; i++)

@@ -34,6 +34,8 @@ struct upf_far {
 	uint8_t nb_duplicates; /**< 0..UPF_DUPLICATES_MAX */
 	struct upf_forwarding to;
 	struct upf_forwarding *duplicates;
+	uint16_t redirect_len; /**< octets; 0: no Redirect Information */
+	char *redirect;        /**< upf_redirect_text(): what HTTP requests are answered with */
 };
 
 /** A buffering action rule, §5.2.4. */
@@ -47,7 +49,8 @@ struct upf_bar {
 static inline bool
 upf_far_needs_more(const struct upf_far *far)
 {
-	return far->nb_duplicates != 0 || (far->to.peer == 0 && far->to.tos_mask != 0);
+	return far->nb_duplicates != 0 || far->redirect_len != 0 ||
+	       (far->to.peer == 0 && far->to.tos_mask != 0);
 }
 
 /** The lane does from now on what the FAR says; UPF_LANE_MORE stays where it is already. */

@@ -12,6 +12,7 @@
 #include "modules/upf/upf_encap.h"
 #include "modules/upf/upf_end_marker.h"
 #include "modules/upf/upf_mark.h"
+#include "modules/upf/upf_redirect.h"
 
 #define DRAIN 64 /* packets that leave the buffer at once */
 #define USUAL (UPF_LANE_FORWARD | UPF_LANE_BUFFER | UPF_LANE_MORE)
@@ -26,7 +27,7 @@ enum {
 	DROP_QUOTA
 };
 
-static const char *const edges[] = {[UPF_FORWARD_OUT] = "out"};
+static const char *const edges[] = {[UPF_FORWARD_OUT] = "out", [UPF_FORWARD_REDIRECT] = "redirect"};
 static const char *const drops[] = {
 	[DROP_FAR] = "far",                    /* the FAR drops */
 	[DROP_OVERFLOW] = "buffer_full",       /* more than BAR, session or worker may keep */
@@ -172,7 +173,15 @@ marker(struct visit *v, struct rte_mbuf *m, const struct upf_lane *lane)
 	return m;
 }
 
-/** With what UPF_LANE_MORE stands for. @return the packet, or NULL: lost */
+/** Whether the packet is one that upf_redirect has to look at. */
+static bool
+is_redirected(const struct rte_mbuf *m, const struct upf_lane *lane, const struct upf_far *far)
+{
+	return far->redirect_len != 0 && !(lane->flags & UPF_LANE_DOWN) &&
+	       !upf_redirect_passes(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
+}
+
+/** With what UPF_LANE_MORE stands for. @return the packet, or NULL: lost, or redirected */
 static struct rte_mbuf *
 onward_more(struct visit *v, struct rte_mbuf *m, struct upf_session *s, uint16_t l)
 {
@@ -181,6 +190,10 @@ onward_more(struct visit *v, struct rte_mbuf *m, struct upf_session *s, uint16_t
 	struct rte_mbuf *sent;
 
 	if (lane->flags & UPF_LANE_MORE) {
+		if (is_redirected(m, lane, far)) {
+			ap_next_one(v->n, UPF_FORWARD_REDIRECT, m);
+			return NULL;
+		}
 		duplicate(v, m, lane, far);
 		if (far->to.tos_mask != 0 && !(lane->flags & UPF_LANE_OUTER) &&
 		    !upf_mark(&m, far->to.tos, far->to.tos_mask, v->w->hdr_pool)) {
@@ -344,6 +357,7 @@ static const struct ap_node_type upf_forward = {
 	.nb_edges = RTE_DIM(edges),
 	.drops = drops,
 	.nb_drops = RTE_DIM(drops),
+	.rare_edges = 1 << UPF_FORWARD_REDIRECT, /* and back */
 	.priv_size = sizeof(struct forward),
 	.init = upf_forward_init,
 	.fini = upf_forward_fini,

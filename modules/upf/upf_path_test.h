@@ -65,6 +65,7 @@ path_far(unsigned i, uint16_t flags, uint16_t peer)
 static void
 path_take_far(struct upf_session *s, uint16_t lane, uint16_t far)
 {
+	s->rules->pdrs[lane].far = (uint8_t)far;
 	upf_lane_take_far(&s->lanes[lane], &s->rules->fars[far]);
 }
 

@@ -84,10 +84,10 @@ plan_worker(struct making *m, unsigned k)
 	} nodes[] = {
 		{"steer", "upf_steer"},   {"match", "upf_match"},     {"police", "upf_police"},
 		{"charge", "upf_charge"}, {"forward", "upf_forward"}, {"out", "upf_out"},
-		{"local", "upf_local"},   {"control", "upf_control"},
+		{"local", "upf_local"},   {"control", "upf_control"}, {"redirect", "upf_redirect"},
 	};
 	struct ap_plan_node *n[RTE_DIM(nodes)], *tx;
-	enum { STEER, MATCH, POLICE, CHARGE, FORWARD, OUT, LOCAL, CONTROL };
+	enum { STEER, MATCH, POLICE, CHARGE, FORWARD, OUT, LOCAL, CONTROL, REDIRECT };
 
 	for (unsigned i = 0; i < RTE_DIM(nodes); i++)
 		n[i] = add(m, nodes[i].node, nodes[i].type, NULL, 'w', k);
@@ -96,6 +96,9 @@ plan_worker(struct making *m, unsigned k)
 	link(m, n[POLICE], UPF_POLICE_CHARGE, n[CHARGE]);
 	link(m, n[CHARGE], UPF_CHARGE_FORWARD, n[FORWARD]);
 	link(m, n[FORWARD], UPF_FORWARD_OUT, n[OUT]);
+	link(m, n[FORWARD], UPF_FORWARD_REDIRECT, n[REDIRECT]);
+	link(m, n[REDIRECT], UPF_REDIRECT_FORWARD, n[FORWARD]);
+	link(m, n[REDIRECT], UPF_REDIRECT_STEER, n[STEER]);
 	link(m, n[LOCAL], UPF_LOCAL_OUT, n[OUT]);
 	link(m, n[OUT], UPF_OUT_STEER, n[STEER]);
 	link(m, n[LOCAL], UPF_LOCAL_STEER, n[STEER]);
@@ -155,8 +158,8 @@ upf_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 int
 upf_placed(const struct ap_plan *p, unsigned i, struct ap_error *err)
 {
-	static const char *const nodes[] = {"police",  "charge", "forward",
-					    "control", "out",    "local"};
+	static const char *const nodes[] = {"police", "charge", "forward", "control",
+					    "out",    "local",  "redirect"};
 	const struct ap_cfg_upf *cfg = &p->cfg->upf[i];
 
 	for (unsigned k = 0; k < cfg->workers; k++) {

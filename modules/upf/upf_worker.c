@@ -30,6 +30,7 @@ ring_make(const char *what, unsigned serial, unsigned k)
 static void
 take_far(struct upf_session *s, uint16_t lane, uint16_t far)
 {
+	s->rules->pdrs[lane].far = (uint8_t)far;
 	upf_lane_take_far(&s->lanes[lane], &s->rules->fars[far]);
 }
 

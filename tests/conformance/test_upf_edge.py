@@ -285,7 +285,8 @@ def objections(pcap) -> list[str]:
         "-e",
         "_ws.expert.message",
         "-Y",
-        "_ws.malformed || _ws.expert.severity >= 0x600000",
+        # A reset is what it is.
+        "(_ws.malformed || _ws.expert.severity >= 0x600000) && !tcp.connection.rst",
     ]
     for protocol in ("ip", "udp"):
         command += ["-o", f"{protocol}.check_checksum:TRUE"]

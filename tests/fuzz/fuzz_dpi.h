@@ -32,7 +32,7 @@ fuzz_dpi_parts(fuzz_dpi_parser p, const uint8_t *data, size_t size)
 {
 	uint8_t host[DPI_HOST_MAX], again[DPI_HOST_MAX];
 	enum dpi_verdict v, w;
-	struct dpi_name n, m;
+	struct dpi_name n = {0}, m = {0};
 	uint32_t len, cut;
 
 	if (size == 0)
