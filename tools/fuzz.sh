@@ -45,7 +45,7 @@ for fuzzer in build-fuzz/fuzz_*; do
 	run "$fuzzer" || status=1
 done
 # Go's fuzzers keep what they learn in Go's cache.
-for target in pfcp:FuzzDecode n4:FuzzDatagram; do
+for target in pfcp:FuzzDecode n4:FuzzDatagram apps:FuzzFile; do
 	found=$((found + 1))
 	log=build-fuzz/go-${target#*:}.log
 	# At the end of its time Go may call the worker it stops a failure; a finding names its input.
