@@ -45,6 +45,11 @@ func (s *Store) Peers(yield func(name string, state []byte) error) error {
 	return s.each(bucketPeers, func(k, v []byte) error { return yield(string(k), v) })
 }
 
+// Applications yields what PutApplication stored.
+func (s *Store) Applications(yield func(id string, record []byte) error) error {
+	return s.each(bucketApps, func(k, v []byte) error { return yield(string(k), v) })
+}
+
 func (s *Store) each(bucket []byte, yield func(k, v []byte) error) error {
 	return s.db.View(func(tx *bolt.Tx) error { return tx.Bucket(bucket).ForEach(yield) })
 }

@@ -28,6 +28,8 @@ var (
 	bucketPeers    = []byte("associations")
 	bucketReports  = []byte("reports")
 	bucketUsage    = []byte("usage")
+	bucketApps     = []byte("applications")
+	bucketCharging = []byte("charging")
 	keyRecovery    = []byte("recovery")
 )
 
@@ -53,6 +55,7 @@ type Store struct {
 	closed  bool
 	kick    chan struct{}
 	done    chan struct{}
+	records chan struct{} // a commit had charging records
 
 	commits, writes uint64 // by the committer alone, read under mu
 }
@@ -73,7 +76,7 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{kick: make(chan struct{}, 1), done: make(chan struct{})}
+	s := &Store{kick: make(chan struct{}, 1), done: make(chan struct{}), records: make(chan struct{}, 1)}
 	if s.db, err = openLocked(o.Path, mark.boot == boot); err != nil {
 		return nil, err
 	}
@@ -124,7 +127,7 @@ func openError(err error) error {
 // prepare makes the buckets and settles the Recovery Time Stamp.
 func (s *Store) prepare(o Options, boot string, mark mark) error {
 	return s.db.Update(func(tx *bolt.Tx) error {
-		for _, name := range [][]byte{bucketMeta, bucketSessions, bucketGone, bucketPeers, bucketReports, bucketUsage} {
+		for _, name := range [][]byte{bucketMeta, bucketSessions, bucketGone, bucketPeers, bucketReports, bucketUsage, bucketApps, bucketCharging} {
 			b, err := tx.CreateBucketIfNotExists(name)
 			if err != nil {
 				return err
@@ -244,12 +247,16 @@ func (s *Store) run() {
 }
 
 func (s *Store) commit(batch []write) error {
+	recorded := false
 	err := s.db.Update(func(tx *bolt.Tx) error {
 		for i := range batch {
 			w := &batch[i]
 			var err error
 			switch {
 			case w.bucket == nil:
+			case w.key == nil:
+				recorded = true
+				err = putRecord(tx, w.value)
 			case w.value == nil:
 				err = tx.Bucket(w.bucket).Delete(w.key)
 			default:
@@ -263,6 +270,12 @@ func (s *Store) commit(batch []write) error {
 		}
 		return nil
 	})
+	if recorded && err == nil {
+		select {
+		case s.records <- struct{}{}:
+		default:
+		}
+	}
 	s.mu.Lock()
 	s.commits++
 	s.writes += uint64(len(batch))

@@ -38,5 +38,10 @@ func PutUsage(seid uint64, usage []byte) Write { return Write{bucketUsage, seidK
 // PutPeer stores what is to be known of a peer; nil forgets it.
 func PutPeer(name string, state []byte) Write { return Write{bucketPeers, []byte(name), state} }
 
+// PutApplication stores what is to be known of an application; nil forgets it.
+func PutApplication(id string, record []byte) Write {
+	return Write{bucketApps, []byte(id), record}
+}
+
 // PutMeta stores a value under a name of the caller's.
 func PutMeta(name string, value []byte) Write { return Write{bucketMeta, []byte("x-" + name), value} }
