@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"airpath/control/n4"
+	"airpath/control/rules"
 
 	"gopkg.in/yaml.v3"
 )
@@ -31,8 +32,12 @@ type Config struct {
 	Store        string // path
 	Control      string // path of the socket that the other commands ask
 	Metrics      string // address:port of Prometheus' /metrics; "": none
-	LogLevel     slog.Level
-	LogJSON      bool
+	// ApplicationFiles say what applications there are, beside PFD management.
+	ApplicationFiles []string
+	Predefined       []rules.Predefined
+	Charging         *Charging // nil: no records
+	LogLevel         slog.Level
+	LogJSON          bool
 }
 
 // Unit is a forwarding unit.
@@ -86,11 +91,14 @@ type file struct {
 		EchoTimeout  *int `yaml:"echo_timeout_ms"`
 		EchoTries    *int `yaml:"echo_tries"`
 	} `yaml:"gtpu"`
-	Checkpoint *int   `yaml:"checkpoint_ms"`
-	Store      string `yaml:"store"`
-	Control    string `yaml:"control"`
-	Metrics    string `yaml:"metrics"`
-	Log        struct {
+	Checkpoint   *int             `yaml:"checkpoint_ms"`
+	Store        string           `yaml:"store"`
+	Control      string           `yaml:"control"`
+	Metrics      string           `yaml:"metrics"`
+	Applications applicationsFile `yaml:"applications"`
+	Predefined   []predefinedFile `yaml:"predefined"`
+	Charging     *chargingFile    `yaml:"charging"`
+	Log          struct {
 		Level  string `yaml:"level"`
 		Format string `yaml:"format"`
 	} `yaml:"log"`
@@ -188,6 +196,9 @@ func (k *checker) convert(f *file) *Config {
 	k.n4(f, c)
 	k.units(f, c)
 	k.pools(f, c)
+	k.applications(f, c)
+	k.charging(f, c)
+	k.predefined(f, c)
 	switch text(f.CPFTEID, "refuse") {
 	case "allow":
 		c.AllowCPFTEID = true

@@ -75,12 +75,26 @@ checkpoint_ms: 250
 store: /s
 control: /c
 metrics: 127.0.0.1:9100
+applications: {files: [/a.rules, /b.rules]}
+charging: {directory: /cdr, rating_group: 3, applications: {video: 9}, period_s: 0, volume_mb: 2, rotate_mb: 1, rotate_s: 60, sync_ms: 0}
+predefined:
+  - {name: gold, rules: [{application: video, filters: ["permit out ip from any to any"], direction: uplink, rating_group: 7,
+     redirect: "http://p/", qer: {qfi: 5, gate: closed, mbr_ul_kbps: 1, mbr_dl_kbps: 2}}, {action: drop}]}
 log: {level: debug, format: json}
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := c.N4.Peers
+	r := c.Charging
+	if r == nil || r.Directory != "/cdr" || r.RatingGroup != 3 || r.Applications["video"] != 9 || r.PeriodS != 0 || r.Volume != 2<<20 ||
+		r.RotateBytes != 1<<20 || r.RotateEvery != time.Minute || r.SyncEvery != 0 || len(c.ApplicationFiles) != 2 {
+		t.Errorf("%+v", r)
+	}
+	if d := c.Predefined; len(d) != 1 || d[0].Name != "gold" || len(d[0].Rules) != 2 || !d[0].Rules[1].Drop || *d[0].Rules[0].RatingGroup != 7 ||
+		*d[0].Rules[0].QER.QFI != 5 || !d[0].Rules[0].QER.Gate.ULClosed || d[0].Rules[0].QER.MBR.DL != 2 || d[0].Rules[0].QER.GBR != nil {
+		t.Errorf("%+v", d)
+	}
 	if len(c.N4.Addresses) != 2 || c.N4.Node.FQDN != "upf.example" || len(p) != 2 || !p[0].Associate || p[0].Port != 8806 ||
 		p[0].Node.FQDN != "smf.example" || p[1].Prefix.Bits() != 16 || !p[1].IgnoreRecovery || p[0].IgnoreRecovery || len(c.Pools) != 3 || c.Pools[0].Unit != "a" ||
 		!c.AllowCPFTEID || !c.LogJSON || c.LogLevel != slog.LevelDebug || c.Echo != (Echo{60, 1000, 5}) ||
@@ -142,6 +156,24 @@ func TestWrong(t *testing.T) {
 		{small + "gtpu: {echo_timeout_ms: 0}", "gtpu.echo_timeout_ms: 0 is not in"},
 		{small + "gtpu: {echo_tries: 0}", "gtpu.echo_tries: 0 is not in"},
 		{small + "---\ncheckpoint_ms: 100\n", "line 4: a second YAML document begins"},
+		{small + "applications: {files: ['']}", "applications.files[0]: empty"},
+		{small + "charging: {}", "charging.directory: missing"},
+		{small + "charging: {directory: /x, rating_group: -1}", "charging.rating_group: -1 is not in 0…2147483647"},
+		{small + "charging: {directory: /x, applications: {a: -1}}", "charging.applications.a: -1 is not in"},
+		{small + "charging: {directory: /x, rotate_mb: 0}", "charging.rotate_mb: 0 is not in 1…"},
+		{small + "charging: {directory: /x, sync: 1}", "unknown key sync"},
+		{small + "predefined: [{rules: [{}]}]", "predefined[0].name: missing"},
+		{small + "predefined: [{name: a}]", "predefined[0].rules: missing"},
+		{small + "predefined: [{name: a, rules: [{}]}, {name: a, rules: [{}]}]", "predefined[1].name: \"a\" is predefined[0]'s, too"},
+		{small + "predefined: [{name: a, rules: [{action: block}]}]", "predefined[0].rules[0].action: \"block\" is neither forward nor drop"},
+		{small + "predefined: [{name: a, rules: [{direction: up}]}]", "predefined[0].rules[0].direction: \"up\" is not both"},
+		{small + "predefined: [{name: a, rules: [{filters: [x]}]}]", "predefined[0].rules[0]: flow description \"x\""},
+		{small + "predefined: [{name: a, rules: [{redirect: 'ftp://x'}]}]", "predefined[0].rules[0]: \"ftp://x\" is not http:// or https://"},
+		{small + "predefined: [{name: a, rules: [{redirect: 'http://x', action: drop}]}]", "a rule that drops does not redirect"},
+		{small + "predefined: [{name: a, rules: [{qer: {qfi: 64}}]}]", "predefined[0].rules[0].qer.qfi: 64 is not in 1…63"},
+		{small + "predefined: [{name: a, rules: [{qer: {gate: ajar}}]}]", "predefined[0].rules[0].qer.gate: \"ajar\""},
+		{small + "predefined: [{name: a, rules: [{qer: {mbr_ul_kbps: 5}}]}]", "mbr_ul_kbps and mbr_dl_kbps belong together"},
+		{small + "predefined: [{name: a, rules: [{qer: {mbr_ul_kbps: 1, mbr_dl_kbps: 1, gbr_ul_kbps: 2, gbr_dl_kbps: 1}}]}]", "GBR above MBR"},
 		{small + "---\n", "a second YAML document begins"},
 		{small + "---\n[", "line 5"},
 		{strings.Replace(small, "127.0.0.8", "224.0.0.1", 1), "n4.addresses[0]: 224.0.0.1 is not the address of a node"},

@@ -46,6 +46,7 @@ type Handler interface {
 	Event(e *upfpb.Event)
 	Checkpoints(c []*upfpb.Checkpoint)
 	Load(l *upfpb.Load)
+	ApplicationsDone(d *upfpb.ApplicationsDone)
 }
 
 // Client serves one forwarding unit.
@@ -144,6 +145,29 @@ func (c *Client) List(after uint64, limit uint32, done func(*upfpb.Sessions, err
 		}
 		done(reply.GetSessions(), nil)
 	})
+}
+
+// Applications sends the messages of one set, in order. done is called once with the first error, or
+// nil when the unit has taken all of them: how building the set ended comes by ApplicationsDone.
+func (c *Client) Applications(messages []*upfpb.Applications, done func(error)) {
+	var mu sync.Mutex // a connection's end answers some here and some on the client's goroutine
+	left, failed := len(messages), error(nil)
+	for _, m := range messages {
+		c.request(&upfpb.Request{Body: &upfpb.Request_Applications{Applications: m}}, func(reply *upfpb.Reply, err error) {
+			if err == nil && reply.GetError() != "" {
+				err = errors.New(reply.GetError())
+			}
+			mu.Lock()
+			if left--; failed == nil {
+				failed = err
+			}
+			last, why := left == 0, failed
+			mu.Unlock()
+			if last {
+				done(why)
+			}
+		})
+	}
 }
 
 // Configure sends another Config.
@@ -317,6 +341,8 @@ func (c *Client) unasked(a *upfpb.Answer) {
 		c.handler.Checkpoints(body.Checkpoints.GetSessions())
 	case *upfpb.Answer_Load:
 		c.handler.Load(body.Load)
+	case *upfpb.Answer_ApplicationsDone:
+		c.handler.ApplicationsDone(body.ApplicationsDone)
 	}
 }
 

@@ -26,12 +26,14 @@ type handler struct {
 	events    chan *upfpb.Event
 	points    chan []*upfpb.Checkpoint
 	loads     chan *upfpb.Load
+	built     chan *upfpb.ApplicationsDone
 	refuse    error
 }
 
 func newHandler() *handler {
 	return &handler{connected: make(chan struct{}, 64), lost: make(chan error, 64),
-		events: make(chan *upfpb.Event, 64), points: make(chan []*upfpb.Checkpoint, 64), loads: make(chan *upfpb.Load, 64)}
+		events: make(chan *upfpb.Event, 64), points: make(chan []*upfpb.Checkpoint, 64), loads: make(chan *upfpb.Load, 64),
+		built: make(chan *upfpb.ApplicationsDone, 64)}
 }
 
 func (h *handler) Welcome(w *upfpb.Welcome) (*upfpb.Config, error) {
@@ -45,6 +47,9 @@ func (h *handler) Disconnected(err error)            { h.lost <- err }
 func (h *handler) Event(e *upfpb.Event)              { h.events <- e }
 func (h *handler) Checkpoints(c []*upfpb.Checkpoint) { h.points <- c }
 func (h *handler) Load(l *upfpb.Load)                { h.loads <- l }
+func (h *handler) ApplicationsDone(d *upfpb.ApplicationsDone) {
+	h.built <- d
+}
 
 func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 

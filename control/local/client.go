@@ -17,6 +17,7 @@ import (
 
 	"airpath/control/n4"
 	"airpath/control/rules"
+	"airpath/control/session"
 )
 
 // Client asks a running agent.
@@ -90,6 +91,16 @@ func (c *Client) Sessions(yield func(rules.SessionInfo)) error {
 // Session with its rules.
 func (c *Client) Session(seid string) (d rules.SessionDetail, err error) {
 	return d, c.ask("GET", "/v1/sessions/"+url.PathEscape(seid), &d)
+}
+
+// Applications there are.
+func (c *Client) Applications() (a session.ApplicationSet, err error) {
+	return a, c.ask("GET", "/v1/applications", &a)
+}
+
+// LoadApplications has the agent read the files again; what is in force then comes back.
+func (c *Client) LoadApplications() (a session.ApplicationSet, err error) {
+	return a, c.ask("POST", "/v1/applications/load", &a)
 }
 
 // Owner of a UE address.

@@ -22,6 +22,7 @@ import (
 
 	"airpath/control/n4"
 	"airpath/control/rules"
+	"airpath/control/session"
 )
 
 // Source is where answers come from.
@@ -31,6 +32,9 @@ type Source struct {
 	AskRelease func(node string, done func(rules.Cause)) error
 	Owner      func(ue netip.Addr, networkInstance string) (Owner, error)
 	Status     func() Status
+	// Applications there are; LoadApplications reads their files again.
+	Applications     func() session.ApplicationSet
+	LoadApplications func() error
 }
 
 // Owner says who serves a UE address.
@@ -137,6 +141,14 @@ func (s Source) handler() http.Handler {
 	mux.HandleFunc("GET /v1/sessions", s.list)
 	mux.HandleFunc("GET /v1/sessions/{seid}", s.show)
 	mux.HandleFunc("GET /v1/owner", s.owner)
+	mux.HandleFunc("GET /v1/applications", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.Applications()) })
+	mux.HandleFunc("POST /v1/applications/load", func(w http.ResponseWriter, _ *http.Request) {
+		if err := s.LoadApplications(); err != nil {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+			return
+		}
+		reply(w, s.Applications())
+	})
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
 	return mux

@@ -51,7 +51,8 @@ func TestAssociationSetup(t *testing.T) {
 	for name, has := range map[string]bool{"FTUP": m.UPFunctionFeatures.HasFTUP(), "UEIP": m.UPFunctionFeatures.HasUEIP(),
 		"EMPU": m.UPFunctionFeatures.HasEMPU(), "BUCP": m.UPFunctionFeatures.HasBUCP(), "FRRT": m.UPFunctionFeatures.HasFRRT(),
 		"MNOP": m.UPFunctionFeatures.HasMNOP(), "BUNDL": m.UPFunctionFeatures.HasBUNDL(), "PDIU not": !m.UPFunctionFeatures.HasPDIU(),
-		"PFDM not": !m.UPFunctionFeatures.HasPFDM(), "TREU not": !m.UPFunctionFeatures.HasTREU()} {
+		"PFDM": m.UPFunctionFeatures.HasPFDM(), "TREU": m.UPFunctionFeatures.HasTREU(), "PFDE": m.UPFunctionFeatures.HasPFDE(),
+		"ADPDP": m.UPFunctionFeatures.HasADPDP(), "HEEU not": !m.UPFunctionFeatures.HasHEEU()} {
 		if !has {
 			t.Errorf("feature %s", name)
 		}

@@ -104,5 +104,6 @@ func (c *Config) peer(a netip.Addr, node rules.NodeID) Peer {
 }
 
 // features of the UP function, §8.2.25, first octet first: what sessions may use and is there.
-// Octet 5: BUCP, DDND, FTUP. 6: EMPU, UDBC, QUOAC, FRRT. 7: UEIP, MNOP, BUNDL. 8: VTIME.
-var features = []byte{0x01 | 0x02 | 0x10, 0x01 | 0x04 | 0x08 | 0x20, 0x04 | 0x10 | 0x40, 0x04}
+// Octet 5: BUCP, DDND, FTUP, PFDM, TREU. 6: EMPU, UDBC, QUOAC, FRRT, PFDE. 7: ADPDP, UEIP, MNOP,
+// BUNDL. 8: VTIME.
+var features = []byte{0x01 | 0x02 | 0x10 | 0x20 | 0x80, 0x01 | 0x04 | 0x08 | 0x20 | 0x40, 0x02 | 0x04 | 0x10 | 0x40, 0x04}

@@ -72,7 +72,9 @@ func (k *socket) request(from netip.AddrPort, h pfcp.Header, body []byte, wrong 
 		c.setup(body)
 	case pfcp.AssociationUpdateRequest, pfcp.AssociationReleaseRequest:
 		c.updateOrRelease(body)
-	default: // PFD Management, Session Set Deletion: features that are not offered
+	case pfcp.PFDManagementRequest:
+		c.managePFDs(body)
+	default: // Session Set Deletion: a feature that is not offered
 		c.refuse(rules.NodeID{}, &pfcp.Error{Cause: rules.CauseServiceNotSupported, Where: pfcp.Name(h.Type)})
 	}
 }
@@ -90,7 +92,7 @@ func (c *call) refuse(node rules.NodeID, e *pfcp.Error) {
 	case h.Type == pfcp.AssociationSetupRequest:
 		wire = s.self.EncodeSetupAnswer(h.Sequence, e.Cause, e.IE, false)
 	case h.Type == pfcp.PFDManagementRequest:
-		wire = s.self.EncodePFDAnswer(h.Sequence, e.Cause)
+		wire = s.self.EncodePFDAnswer(h.Sequence, e.Cause, e.IE)
 	default:
 		wire = s.self.EncodeNodeAnswer(h.Type+1, h.Sequence, e.Cause, e.IE)
 	}
@@ -195,4 +197,31 @@ func (c *call) delete(body []byte) {
 		return
 	}
 	c.server.sessions.Delete(c.transaction(), c.header.SEID, c.done)
+}
+
+// managePFDs of an associated CP function, §6.2.5. Descriptions are of no one's: what another CP
+// function of the same UP function says of an application replaces them.
+func (c *call) managePFDs(body []byte) {
+	r, err := pfcp.DecodePFDs(body)
+	if r.Node != nil {
+		c.node = *r.Node
+	}
+	switch {
+	case err != nil:
+		c.refuse(c.node, err)
+		return
+	case !c.server.cfg.allowed(c.from.Addr(), c.node),
+		r.Node == nil && !c.server.associatedAt(c.from.Addr()),
+		r.Node != nil && (!c.server.associated(c.node) || !c.server.speaksFor(c.from.Addr(), rules.Holder{Node: c.node})):
+		c.refuse(c.node, noAssociation)
+		return
+	}
+	c.server.underway.Add(1)
+	c.server.sessions.ManagePFDs(r, func(a rules.PFDAnswer) {
+		if a.Cause != rules.CauseAccepted {
+			c.server.log.Warn("PFDs refused", "peer", c.from, "why", a.Cause, "reason", a.Reason)
+		}
+		c.answer(a.Cause, c.server.self.EncodePFDAnswer(c.header.Sequence, a.Cause, a.OffendingIE))
+		c.server.underway.Add(-1)
+	})
 }

@@ -39,6 +39,8 @@ type fakeSessions struct {
 	hold         bool
 	associations map[rules.NodeID][]byte
 	answers      map[netip.AddrPort]fakeAnswer
+	pfds         []*rules.PFDRequest
+	pfdAnswer    rules.PFDAnswer
 }
 
 type fakeAnswer struct {
@@ -355,4 +357,12 @@ func value(t testing.TB, c prometheus.Counter) float64 {
 		t.Fatal(err)
 	}
 	return m.GetCounter().GetValue()
+}
+
+func (f *fakeSessions) ManagePFDs(r *rules.PFDRequest, done func(rules.PFDAnswer)) {
+	f.mu.Lock()
+	f.pfds = append(f.pfds, r)
+	answer := f.pfdAnswer
+	f.mu.Unlock()
+	go done(answer)
 }

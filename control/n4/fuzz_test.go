@@ -32,6 +32,7 @@ func FuzzDatagram(f *testing.F) {
 	f.Add(marshal(message.NewAssociationReleaseRequest(3, ie.NewNodeID("127.0.0.4", "", ""))))
 	f.Add(marshal(message.NewAssociationUpdateRequest(4, ie.NewNodeID("127.0.0.4", "", ""))))
 	f.Add(marshal(message.NewPFDManagementRequest(5)))
+	f.Add(pfds(6, "video", ie.NewNodeID("127.0.0.4", "", "")))
 	registry := prometheus.NewRegistry()
 	s, err := New(Config{Addresses: []netip.Addr{netip.MustParseAddr("127.0.7.9")}, Port: uint16(20000 + os.Getpid()%20000), HeartbeatInterval: time.Hour},
 		slog.New(slog.NewTextHandler(io.Discard, nil)), registry)

@@ -132,7 +132,6 @@ func TestWrongRequests(t *testing.T) {
 	cut := c.establishment(6)
 	wrong(cut[:200], rules.CauseInvalidLength, 0, 0)
 	wrong(append(marshal(message.NewSessionDeletionRequest(0, 0, up, 900, 0)), 1, 2), rules.CauseInvalidLength, 0, 0x77)
-	wrong(marshal(message.NewPFDManagementRequest(901)), rules.CauseServiceNotSupported, 0, 0)
 	wrong(marshal(message.NewSessionSetDeletionRequest(902, ie.NewNodeID("127.0.0.4", "", ""), nil)), rules.CauseServiceNotSupported, 0, 0)
 	if f.CountOfPeer(c.node()) != 1 || f.modified != 0 {
 		t.Error("a wrong request was done")

@@ -47,6 +47,8 @@ func decodePDR(g *group, b []byte) (rules.PDR, *Error) {
 			p.QERIDs = append(p.QERIDs, u32(v))
 		case ie.ActivatePredefinedRules:
 			p.Predefined = append(p.Predefined, string(v))
+		case ie.DeactivatePredefinedRules:
+			p.Deactivated = append(p.Deactivated, string(v))
 		}
 		return nil
 	})

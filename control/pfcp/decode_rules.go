@@ -65,7 +65,8 @@ func decodeForwarding(g *group, b []byte) (rules.Forwarding, *Error) {
 			}
 			f.ForwardingPolicy = pointer(string(v[1 : 1+int(v[0])]))
 		case ie.RedirectInformation:
-			f.Redirect = true
+			o, err := redirect(g, v)
+			return put(&f.Redirect, o, err)
 		case ie.HeaderEnrichment:
 			f.HeaderEnrichment = true
 		case ie.TrafficEndpointID:

@@ -107,9 +107,10 @@ func (s *Self) EncodeNodeAnswer(messageType uint8, sequence uint32, cause rules.
 	return to{messageType, 0, sequence}.write(append(ies, offendingIE(offending)...)...)
 }
 
-// EncodePFDAnswer refuses a PFD Management Request, §7.4.3.2.
-func (s *Self) EncodePFDAnswer(sequence uint32, cause rules.Cause) []byte {
-	return to{PFDManagementRequest + 1, 0, sequence}.write(causeIE(cause), nodeIE(s.Node))
+// EncodePFDAnswer writes a PFD Management Response, §7.4.3.2.
+func (s *Self) EncodePFDAnswer(sequence uint32, cause rules.Cause, offending uint16) []byte {
+	ies := append([]*ie.IE{causeIE(cause)}, offendingIE(offending)...)
+	return to{PFDManagementRequest + 1, 0, sequence}.write(append(ies, nodeIE(s.Node))...)
 }
 
 // EncodeReleaseWish writes the Association Update Request by which a UP function asks to be

@@ -189,6 +189,9 @@ func usageIE(t uint16, u *rules.UsageReport) *ie.IE {
 	if u.HasDuration {
 		ies = append(ies, ie.NewDurationMeasurement(time.Duration(u.DurationSeconds)*time.Second))
 	}
+	if u.Detected != nil {
+		ies = append(ies, detectionIE(u.Detected))
+	}
 	stamp(u.FirstPacketUnix, ie.NewTimeOfFirstPacket)
 	stamp(u.LastPacketUnix, ie.NewTimeOfLastPacket)
 	if u.QueryReference != nil {
@@ -198,4 +201,19 @@ func usageIE(t uint16, u *rules.UsageReport) *ie.IE {
 		stamp(e, ie.NewEventTimeStamp)
 	}
 	return grouped(t, ies)
+}
+
+// detectionIE writes Application Detection Information, table 7.5.8.3-2.
+func detectionIE(d *rules.ApplicationDetected) *ie.IE {
+	ies := []*ie.IE{ie.NewApplicationID(d.Application)}
+	if d.Instance != "" {
+		ies = append(ies, ie.NewApplicationInstanceID(d.Instance))
+	}
+	if d.Flow != "" {
+		ies = append(ies, ie.NewFlowInformation(ie.FlowDirectionBidirectional, d.Flow))
+	}
+	if d.PDRID != 0 {
+		ies = append(ies, ie.NewPDRID(d.PDRID))
+	}
+	return grouped(ie.ApplicationDetectionInformation, ies)
 }

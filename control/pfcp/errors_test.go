@@ -196,6 +196,7 @@ func decodeAll(b []byte) {
 	_, _ = DecodeModification(b)
 	_, _ = DecodeReportAnswer(b)
 	_, _ = DecodeHeartbeat(b)
+	_, _ = DecodePFDs(b)
 	for _, t := range []uint8{AssociationSetupRequest, AssociationSetupResponse,
 		AssociationUpdateRequest, AssociationReleaseRequest, NodeReportResponse} {
 		_, _ = DecodeAssociation(t, b)
@@ -209,6 +210,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(slices.Concat(octets(0x21, 52, 0, 0), make([]byte, 12), everyRule()))
 	f.Add(octets(0x21, 50, 0xff, 0xff))
+	f.Add(slices.Concat(octets(0x20, 3, 0, 0), make([]byte, 4), everyPFD()))
 	f.Fuzz(func(t *testing.T, m []byte) {
 		h, b, err := ParseHeader(m)
 		if err != nil {

@@ -8,12 +8,14 @@ import "github.com/wmnsk/go-pfcp/ie"
 // are read. Strings and groups may be empty.
 var minLength = map[uint16]uint8{
 	ie.APNDNN:                          1,
+	ie.ActivatePredefinedRules:         1,
 	ie.ApplicationID:                   1,
 	ie.ApplyAction:                     1,
 	ie.AveragingWindow:                 4,
 	ie.BARID:                           1,
 	ie.Cause:                           1,
 	ie.CPPFCPEntityIPAddress:           1,
+	ie.DeactivatePredefinedRules:       1,
 	ie.DestinationInterface:            1,
 	ie.DLBufferingSuggestedPacketCount: 1,
 	ie.DownlinkDataNotificationDelay:   1,
@@ -39,6 +41,7 @@ var minLength = map[uint16]uint8{
 	ie.PagingPolicyIndicator:           1,
 	ie.PDNType:                         1,
 	ie.PDRID:                           2,
+	ie.PFDContents:                     2,
 	ie.PFCPASRspFlags:                  1,
 	ie.PFCPAssociationReleaseRequest:   1,
 	ie.PFCPAUReqFlags:                  1,
@@ -86,6 +89,9 @@ var (
 		may(ie.CPFunctionFeatures, ie.PFCPAUReqFlags))
 	associationRelease = newGroup("association release", must(ie.NodeID))
 	nodeAnswer         = newGroup("response of a node", must(ie.NodeID, ie.Cause))
+	pfdManagement      = newGroup("PFD management", many(ie.ApplicationIDsPFDs), may(ie.NodeID))
+	applicationPFDs    = newGroup("Application ID's PFDs", must(ie.ApplicationID), many(ie.PFDContext))
+	pfdContext         = newGroup("PFD Context", mustMany(ie.PFDContents))
 	retention          = newGroup("PFCP Session Retention Information", many(ie.CPPFCPEntityIPAddress))
 )
 
@@ -115,7 +121,7 @@ var (
 		many(ie.URRID, ie.QERID, ie.ActivatePredefinedRules))
 	updatePDR = newGroup("Update PDR", must(ie.PDRID),
 		may(ie.Precedence, ie.PDI, ie.OuterHeaderRemoval, ie.FARID),
-		many(ie.URRID, ie.QERID, ie.ActivatePredefinedRules))
+		many(ie.URRID, ie.QERID, ie.ActivatePredefinedRules, ie.DeactivatePredefinedRules))
 	pdi = newGroup("PDI", must(ie.SourceInterface),
 		may(ie.FTEID, ie.NetworkInstance, ie.ApplicationID, ie.TGPPInterfaceType,
 			ie.EthernetPDUSessionInformation),

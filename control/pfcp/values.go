@@ -223,6 +223,18 @@ func outerHeaderCreation(g *group, v []byte) (*rules.OuterHeaderCreation, *Error
 	return o, c.err(g, ie.OuterHeaderCreation)
 }
 
+// redirect information: for two addresses the second one is left out. Of no length it takes the
+// redirection away, §5.6.3: zero.
+func redirect(g *group, v []byte) (*rules.Redirect, *Error) {
+	if len(v) == 0 && g == updateForwarding {
+		return &rules.Redirect{}, nil
+	}
+	c := cursor{b: v}
+	r := &rules.Redirect{Type: c.u8() & 15}
+	r.Address = string(c.take(int(c.u16())))
+	return r, c.err(g, ie.RedirectInformation)
+}
+
 func volume(g *group, t uint16, v []byte) (*rules.Volume, *Error) {
 	c := cursor{b: v}
 	f := c.u8()

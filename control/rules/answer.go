@@ -67,6 +67,15 @@ type UsageReport struct {
 	LastPacketUnix  uint64
 	EventsUnix      []uint64 // Event Time Stamps
 	QueryReference  *uint32
+	Detected        *ApplicationDetected // with START and STOPT
+}
+
+// ApplicationDetected is Application Detection Information, table 7.5.8.3-2.
+type ApplicationDetected struct {
+	Application string
+	Instance    string // Application Instance ID; "": not there
+	Flow        string // Flow Description of both directions, as downlink; "": not one flow's
+	PDRID       uint16 // 0: not known
 }
 
 // VolumeMeasurement, §8.2.44. Packets are there when HasPackets.

@@ -13,6 +13,7 @@ type PDR struct {
 	URRIDs             []uint32
 	QERIDs             []uint32
 	Predefined         []string // Activate Predefined Rules
+	Deactivated        []string // Deactivate Predefined Rules, of an Update
 }
 
 // PDI is Packet Detection Information, §7.5.2.2 table 7.5.2.2-2.
@@ -103,11 +104,20 @@ type Forwarding struct {
 	OuterHeaderCreation   *OuterHeaderCreation
 	TransportLevelMarking *Marking
 	ForwardingPolicy      *string
-	Redirect              bool // Redirect Information is there
+	Redirect              *Redirect
 	HeaderEnrichment      bool // Header Enrichment is there
 	LinkedTrafficEndpoint *uint8
 	SMReqFlags            uint8 // PFCPSMReq-Flags of Update Forwarding Parameters: SNDEM
 }
+
+// Redirect is Redirect Information, §8.2.20; zero in an Update: none any more.
+type Redirect struct {
+	Type    uint8
+	Address string
+}
+
+// Redirect Address Types; the others are addresses.
+const RedirectURL uint8 = 2
 
 // OuterHeaderCreation, §8.2.56.
 type OuterHeaderCreation struct {

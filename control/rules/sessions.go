@@ -46,6 +46,10 @@ type Sessions interface {
 	// retransmission cache at start. Digest is 0 where a former version stored the answer.
 	Answers(yield func(t Transaction, wire []byte) bool)
 
+	// ManagePFDs replaces packet flow descriptions. done is called once, on any goroutine, when the
+	// forwarding units that are there have them and they are stored, or nothing was changed.
+	ManagePFDs(r *PFDRequest, done func(PFDAnswer))
+
 	// RecoveryTimeStamp changes only when sessions were lost.
 	RecoveryTimeStamp() time.Time
 

@@ -24,6 +24,9 @@ func (d *draft) check() *refusal {
 			return refused
 		}
 	}
+	if refused := d.checkDetection(); refused != nil {
+		return refused
+	}
 	for i := range st.fars {
 		if refused := checkFAR(st, &st.fars[i]); refused != nil {
 			return refused
@@ -49,11 +52,9 @@ func checkPDR(st *state, p *rules.PDR) *refusal {
 		return refuse(rules.CauseMandatoryIEMissing, rules.IEPrecedence, "PDR %d without precedence", id).of(rules.KindPDR, id)
 	case p.PDI == nil:
 		return refuse(rules.CauseMandatoryIEMissing, rules.IEPDI, "PDR %d without PDI", id).of(rules.KindPDR, id)
-	case len(p.Predefined) > 0:
-		return refuse(rules.CauseUnknownPredefinedRule, 0, "PDR %d activates predefined rule %q", id, p.Predefined[0]).of(rules.KindPDR, id)
-	case p.FARID == nil:
+	case p.FARID == nil && (len(p.Predefined) == 0 || isCore(p.PDI.Source)):
 		return refuse(rules.CauseConditionalIEMissing, rules.IEFARID, "PDR %d without FAR", id).of(rules.KindPDR, id)
-	case findFAR(st, *p.FARID) == nil:
+	case p.FARID != nil && findFAR(st, *p.FARID) == nil:
 		return ruleFailure(rules.KindPDR, id, "PDR %d: FAR %d is not there", id, *p.FARID)
 	}
 	for _, q := range p.QERIDs {
@@ -62,7 +63,7 @@ func checkPDR(st *state, p *rules.PDR) *refusal {
 		}
 	}
 	for _, u := range p.URRIDs {
-		if findURR(st, u) == nil {
+		if findURR(st, u) == nil || u&rules.LocalRule != 0 {
 			return ruleFailure(rules.KindPDR, id, "PDR %d: URR %d is not there", id, u)
 		}
 	}
@@ -73,8 +74,6 @@ func checkPDI(p *rules.PDI, id uint32, removal *rules.OuterHeaderRemoval) *refus
 	switch {
 	case p.Source > rules.CPFunction:
 		return refuse(rules.CauseServiceNotSupported, rules.IESourceInterface, "PDR %d: source interface %d", id, p.Source).of(rules.KindPDR, id)
-	case p.ApplicationID != nil:
-		return refuse(rules.CauseUnknownApplicationID, rules.IEApplicationID, "PDR %d: application %q", id, *p.ApplicationID).of(rules.KindPDR, id)
 	case p.Ethernet:
 		return refuse(rules.CauseServiceNotSupported, 0, "PDR %d: Ethernet", id).of(rules.KindPDR, id)
 	case len(p.TrafficEndpoints) > 0:
@@ -154,7 +153,7 @@ func checkURR(st *state, u *urr) *refusal {
 		return ruleFailure(rules.KindURR, u.ID, "URR %d: FAR %d for quota action is not there", u.ID, *u.QuotaFARID)
 	}
 	for _, id := range u.LinkedURRIDs {
-		if findURR(st, id) == nil {
+		if findURR(st, id) == nil || id&rules.LocalRule != 0 {
 			return ruleFailure(rules.KindURR, u.ID, "URR %d: linked URR %d is not there", u.ID, id)
 		}
 	}

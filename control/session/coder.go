@@ -12,6 +12,7 @@ import (
 type coder struct {
 	b       []byte
 	reading bool
+	version uint64 // of a session's record
 	err     error
 }
 

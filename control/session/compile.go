@@ -39,12 +39,18 @@ func (c *compiler) session() (*upfpb.Session, *refusal) {
 		c.hasQF = c.hasQF || st.qers[i].QFI != nil
 		out.Qers = append(out.Qers, compileQER(&st.qers[i]))
 	}
+	derived := c.u.m.derive(st)
 	for i := range st.pdrs {
 		p, refused := c.pdr(&st.pdrs[i], out)
+		if refused == nil && len(st.pdrs[i].Predefined) > 0 {
+			refused = c.predefined(&st.pdrs[i], p, derived[i], out)
+		} else if refused == nil {
+			p.UrrIds = c.charged(p.UrrIds, &st.pdrs[i], nil)
+			out.Pdrs = append(out.Pdrs, p)
+		}
 		if refused != nil {
 			return nil, refused
 		}
-		out.Pdrs = append(out.Pdrs, p)
 	}
 	for i := range st.fars {
 		f, refused := c.far(&st.fars[i])
@@ -103,7 +109,13 @@ func (c *compiler) pdr(p *rules.PDR, out *upfpb.Session) (*upfpb.Pdr, *refusal) 
 	i, id := p.PDI, uint32(p.ID)
 	o := &upfpb.Pdr{
 		Id: id, Precedence: *p.Precedence, Source: upfpb.InterfaceType(i.Source),
-		FarId: *p.FARID, QerIds: p.QERIDs, UrrIds: p.URRIDs,
+		FarId: orZero(p.FARID), QerIds: p.QERIDs, UrrIds: p.URRIDs,
+	}
+	if i.ApplicationID != nil {
+		var err error
+		if o.Application, err = c.u.m.indexOf(*i.ApplicationID); err != nil {
+			return nil, refuse(rules.CauseNoResources, 0, "PDR %d: %v", id, err).of(rules.KindPDR, id)
+		}
 	}
 	if refused := c.from(p, o, out); refused != nil {
 		return nil, refused

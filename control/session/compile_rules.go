@@ -47,8 +47,12 @@ func (c *compiler) forwarding(far uint32, w *rules.Forwarding) (*upfpb.Forwardin
 		return nil, refuse(rules.CauseServiceNotSupported, rules.IEDestinationInterface, "FAR %d: destination interface %d", far, *w.Destination).of(rules.KindFAR, far)
 	case w.ForwardingPolicy != nil:
 		return nil, refuse(rules.CauseInvalidForwardingPolicy, rules.IEForwardingPolicy, "FAR %d: forwarding policy %q", far, *w.ForwardingPolicy).of(rules.KindFAR, far)
-	case w.Redirect || w.HeaderEnrichment:
-		return nil, refuse(rules.CauseServiceNotSupported, 0, "FAR %d: redirection or header enrichment", far).of(rules.KindFAR, far)
+	case w.HeaderEnrichment:
+		return nil, refuse(rules.CauseServiceNotSupported, 0, "FAR %d: header enrichment", far).of(rules.KindFAR, far)
+	case w.Redirect != nil && w.Redirect.Type != rules.RedirectURL:
+		return nil, refuse(rules.CauseServiceNotSupported, rules.IERedirectInformation, "FAR %d: redirection to an address of type %d", far, w.Redirect.Type).of(rules.KindFAR, far)
+	case w.Redirect != nil && !RedirectURL(w.Redirect.Address):
+		return nil, refuse(rules.CauseMandatoryIEIncorrect, rules.IERedirectInformation, "FAR %d: redirection to %q, which is not http:// or https:// and up to %d printable characters", far, w.Redirect.Address, redirectMax).of(rules.KindFAR, far)
 	}
 	ni := w.NetworkInstance
 	if ni == nil && isCore(*w.Destination) {
@@ -59,6 +63,9 @@ func (c *compiler) forwarding(far uint32, w *rules.Forwarding) (*upfpb.Forwardin
 		return nil, ruleFailure(rules.KindFAR, far, "FAR %d: no interface of type %d for network instance %q", far, *w.Destination, niText(ni))
 	}
 	o := &upfpb.Forwarding{Destination: upfpb.InterfaceType(*w.Destination), Interface: in.GetIndex()}
+	if w.Redirect != nil {
+		o.RedirectUrl = w.Redirect.Address
+	}
 	if m := w.TransportLevelMarking; m != nil {
 		o.Tos, o.TosMask = uint32(m.Value&m.Mask), uint32(m.Mask)
 	}

@@ -52,6 +52,7 @@ func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res
 		reports = m.lastKnown(s, st)
 	}
 	pending, writes := m.lastReports(s.seid, t.Encode != nil)
+	writes = append(writes, m.charge(s, st, reports, false)...)
 	a := &rules.Answer{Cause: rules.CauseAccepted, CPSEID: s.cpSEID, Usage: append(pending, m.number(st, reports)...)}
 	var last []byte
 	if t.Encode != nil {

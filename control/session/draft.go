@@ -147,6 +147,7 @@ func (d *draft) establish(r *rules.EstablishRequest) *refusal {
 
 // complete checks the whole and takes what it needs.
 func (d *draft) complete() *refusal {
+	d.chargeRules()
 	if refused := d.check(); refused != nil {
 		return refused
 	}
@@ -172,20 +173,20 @@ func (d *draft) create(pdrs []rules.PDR, fars []rules.FAR, urrs []rules.URR, qer
 		d.created = append(d.created, p.ID)
 	}
 	for i := range fars {
-		if findFAR(st, fars[i].ID) != nil {
-			return ruleFailure(rules.KindFAR, fars[i].ID, "FAR %d is there already", fars[i].ID)
+		if findFAR(st, fars[i].ID) != nil || fars[i].ID&rules.LocalRule != 0 {
+			return ruleFailure(rules.KindFAR, fars[i].ID, "FAR %d is there already, or one of the UP function's", fars[i].ID)
 		}
 		st.fars = append(st.fars, fars[i])
 	}
 	for i := range qers {
-		if findQER(st, qers[i].ID) != nil {
-			return ruleFailure(rules.KindQER, qers[i].ID, "QER %d is there already", qers[i].ID)
+		if findQER(st, qers[i].ID) != nil || qers[i].ID&rules.LocalRule != 0 {
+			return ruleFailure(rules.KindQER, qers[i].ID, "QER %d is there already, or one of the UP function's", qers[i].ID)
 		}
 		st.qers = append(st.qers, qers[i])
 	}
 	for i := range urrs {
-		if findURR(st, urrs[i].ID) != nil {
-			return ruleFailure(rules.KindURR, urrs[i].ID, "URR %d is there already", urrs[i].ID)
+		if findURR(st, urrs[i].ID) != nil || urrs[i].ID&rules.LocalRule != 0 {
+			return ruleFailure(rules.KindURR, urrs[i].ID, "URR %d is there already, or one of the UP function's", urrs[i].ID)
 		}
 		st.urrs = append(st.urrs, urr{URR: urrs[i], generation: 1, thresholdGeneration: 1})
 	}

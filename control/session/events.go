@@ -42,6 +42,9 @@ func (u *unit) Event(e *upfpb.Event) {
 		u.commitEvent(e.GetNumber(), nil)
 		return
 	}
+	if t.downlink != nil && len(m.config.Predefined) > 0 {
+		t.downlink.PDRID = m.activator(mustDecode(s.record), t.downlink.PDRID)
+	}
 	no, writes := m.keepTidings(s, t)
 	m.mu.Unlock()
 	u.commitEvent(e.GetNumber(), nil, writes...)
@@ -78,14 +81,16 @@ func (u *unit) usageEvent(number uint64, e *upfpb.UsageEvent) {
 	}
 	st := mustDecode(s.record)
 	var numbered []rules.UsageReport
+	var writes []store.Write
 	for _, r := range e.GetReports() {
 		in := st
 		if findURR(st, r.GetUrrId()) == nil && s.draft != nil {
 			in = s.draft.st // made by the request that is under way
 		}
 		one := m.number(in, []*upfpb.UsageReport{r})
-		numbered = append(numbered, one...)
-		if in == st && s.draft != nil && len(one) > 0 {
+		records := m.charge(s, in, []*upfpb.UsageReport{r}, false)
+		numbered, writes = append(numbered, one...), append(writes, records...)
+		if in == st && s.draft != nil && len(one)+len(records) > 0 {
 			if o := findURR(s.draft.old, r.GetUrrId()); o != nil {
 				o.seqn++
 			}
@@ -93,6 +98,13 @@ func (u *unit) usageEvent(number uint64, e *upfpb.UsageEvent) {
 	}
 	m.reported(s, e.GetReports())
 	s.record = st.encode()
+	seid := s.seid
+	writes = append(writes, store.PutSession(seid, s.record), store.PutUsage(seid, s.usage))
+	if len(numbered) == 0 { // of URRs of ours alone
+		m.mu.Unlock()
+		u.commitEvent(number, nil, writes...)
+		return
+	}
 	m.reportNo++
 	no := m.reportNo
 	p := &pendingReport{reports: numbered}
@@ -100,9 +112,7 @@ func (u *unit) usageEvent(number uint64, e *upfpb.UsageEvent) {
 		m.pending[s.seid] = map[uint64]*pendingReport{}
 	}
 	m.pending[s.seid][no] = p
-	seid := s.seid
-	writes := []store.Write{store.PutSession(seid, s.record), store.PutUsage(seid, s.usage),
-		store.PutReport(seid, no, p.encode())}
+	writes = append(writes, store.PutReport(seid, no, p.encode()))
 	m.mu.Unlock()
 	u.commitEvent(number, func() { m.sendReport(seid, no) }, writes...)
 }

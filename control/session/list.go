@@ -74,6 +74,8 @@ type UnitInfo struct {
 	Workers   uint32   `json:"workers"`
 	Steering  string   `json:"steering"`
 	Buckets   []uint32 `json:"-"` // which worker serves a bucket
+	Set       uint32   `json:"-"` // generation of the applications in force
+	SetBytes  uint64   `json:"-"`
 	Sessions  int      `json:"sessions"`
 }
 
@@ -89,8 +91,59 @@ func (m *Manager) Units() []UnitInfo {
 	for _, u := range m.units {
 		out = append(out, UnitInfo{
 			Name: u.name, Connected: u.ready, Unit: u.welcome.GetUnit(), Workers: u.welcome.GetWorkers(),
-			Steering: u.welcome.GetSteering(), Buckets: u.workers, Sessions: count[u],
+			Steering: u.welcome.GetSteering(), Buckets: u.workers, Sessions: count[u], Set: u.apps.generation, SetBytes: u.apps.done.GetMemoryBytes(),
 		})
 	}
 	return out
+}
+
+// ApplicationInfo is a line of `applications list`.
+type ApplicationInfo struct {
+	ID      string `json:"id"`
+	Index   uint16 `json:"index"`
+	Managed bool   `json:"managed"` // by PFD management, not by a file
+	PFDs    int    `json:"pfds"`
+}
+
+// ApplicationSet is what there is of applications.
+type ApplicationSet struct {
+	Generation   uint32                `json:"generation"`
+	Files        []string              `json:"files"`
+	Applications []ApplicationInfo     `json:"applications"`
+	Units        []UnitApplicationInfo `json:"units"`
+}
+
+// UnitApplicationInfo is what a forwarding unit has of them.
+type UnitApplicationInfo struct {
+	Unit        string `json:"unit"`
+	Generation  uint32 `json:"generation"` // in force; 0: none
+	Error       string `json:"error,omitempty"`
+	Rules       uint32 `json:"rules"`
+	MemoryBytes uint64 `json:"memory_bytes"`
+	BuildMs     uint32 `json:"build_ms"`
+}
+
+// Applications there are, in the order their descriptions count in.
+func (m *Manager) Applications() ApplicationSet {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := ApplicationSet{Generation: m.apps.generation, Files: m.config.ApplicationFiles, Applications: []ApplicationInfo{}}
+	for _, a := range m.apps.book.Applications() {
+		out.Applications = append(out.Applications, ApplicationInfo{a.ID, a.Index, a.Managed, len(a.PFDs)})
+	}
+	for _, u := range m.units {
+		info := UnitApplicationInfo{Unit: u.name, Generation: u.apps.generation}
+		if d := u.apps.done; d != nil {
+			info.Error, info.Rules, info.MemoryBytes, info.BuildMs = d.GetError(), d.GetRules(), d.GetMemoryBytes(), d.GetBuildMs()
+		}
+		out.Units = append(out.Units, info)
+	}
+	return out
+}
+
+// CountApplications for metrics: how many there are, and their generation.
+func (m *Manager) CountApplications() (n int, generation uint32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.apps.book.Len(), m.apps.generation
 }

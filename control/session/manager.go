@@ -38,6 +38,12 @@ type Config struct {
 	// WaitMs is how long requests wait for a unit that is away; 0: 2000. Less than what an SMF
 	// waits for an answer.
 	WaitMs uint32 `yaml:"wait_ms"`
+	// ApplicationFiles say what applications there are, beside PFD management.
+	ApplicationFiles []string `yaml:"-"`
+	// Charging is what records are made of; nil: none are.
+	Charging *Charging `yaml:"-"`
+	// Predefined rules that sessions may activate, by name.
+	Predefined []rules.Predefined `yaml:"-"`
 }
 
 // UnitConfig is a forwarding unit.
@@ -78,6 +84,7 @@ type Manager struct {
 	gone     []goneSession
 	dirty    []*session     // whose usage is not stored yet
 	early    []earlyRequest // came before any forwarding unit did
+	apps     applications
 	closed   bool
 	stop     chan struct{}
 	wait     sync.WaitGroup
@@ -94,6 +101,10 @@ type Counters struct {
 	ReportsUnanswered, TidingsLost       uint64 // of all kinds, by N4's count; given up, but usage
 	EventsTwice, EventsUnknown           uint64 // numbers seen before; of sessions or URRs not there
 	RefilledSessions, RefillFailures     uint64
+	ChargingRecords                      uint64
+	ChargedUplink, ChargedDownlink       uint64 // octets in them
+	ApplicationsChanged                  uint64 // sets that came into force
+	ApplicationsRefused                  uint64 // changes that a unit refused
 	StoreFailures, Disconnects, ForgotCP uint64
 }
 
@@ -150,12 +161,16 @@ func New(o Options) (*Manager, error) {
 	if err = m.load(); err != nil {
 		return nil, err
 	}
+	if err = m.loadApplications(); err != nil {
+		return nil, err
+	}
 	for _, u := range m.units {
 		u.client = dataplane.New(u.socket, o.Agent, u, m.log)
 		close(u.hasClient)
 	}
-	m.wait.Add(1)
+	m.wait.Add(2)
 	go m.housekeeping()
+	go m.applicationsLoop()
 	m.resendReports()
 	return m, nil
 }

@@ -36,7 +36,7 @@ func (d *draft) modify(r *rules.ModifyRequest) *refusal {
 	d.queryAll = r.Flags&rules.FlagQAURR != 0
 	d.reference = r.QueryReference
 	for _, id := range r.QueryURRs {
-		if findURR(d.st, id) == nil {
+		if id&rules.LocalRule != 0 || findURR(d.st, id) == nil {
 			return ruleFailure(rules.KindURR, id, "URR %d to be queried is not there", id)
 		}
 		d.queryURRs = append(d.queryURRs, id)
@@ -66,7 +66,8 @@ func (d *draft) remove(r *rules.ModifyRequest) *refusal {
 	}
 	for _, id := range r.RemoveURRs {
 		n := len(st.urrs)
-		if st.urrs = slices.DeleteFunc(st.urrs, func(u urr) bool { return u.ID == id }); len(st.urrs) == n {
+		st.urrs = slices.DeleteFunc(st.urrs, func(u urr) bool { return u.ID == id && id&rules.LocalRule == 0 })
+		if len(st.urrs) == n {
 			return ruleFailure(rules.KindURR, id, "URR %d to be removed is not there", id)
 		}
 	}
@@ -157,8 +158,8 @@ func (d *draft) updatePDR(r *rules.PDR) *refusal {
 	if r.QERIDs != nil {
 		p.QERIDs = slices.Clone(r.QERIDs)
 	}
-	if r.Predefined != nil {
-		p.Predefined = r.Predefined
+	if refused := activate(p, r); refused != nil {
+		return refused
 	}
 	d.updated = append(d.updated, r.ID)
 	return nil
@@ -202,7 +203,9 @@ func mergeForwarding(f rules.Forwarding, w *rules.Forwarding) rules.Forwarding {
 	set(&f.TransportLevelMarking, w.TransportLevelMarking)
 	set(&f.ForwardingPolicy, w.ForwardingPolicy)
 	set(&f.LinkedTrafficEndpoint, w.LinkedTrafficEndpoint)
-	f.Redirect = f.Redirect || w.Redirect
+	if set(&f.Redirect, w.Redirect); f.Redirect != nil && *f.Redirect == (rules.Redirect{}) {
+		f.Redirect = nil
+	}
 	f.HeaderEnrichment = f.HeaderEnrichment || w.HeaderEnrichment
 	return f
 }
@@ -256,7 +259,7 @@ func (d *draft) updateQER(r *rules.QER) *refusal {
 // updateURR raises a generation when thresholds or quotas are provided: they count from 0 on.
 func (d *draft) updateURR(r *rules.URR) *refusal {
 	u := findURR(d.st, r.ID)
-	if u == nil {
+	if u == nil || r.ID&rules.LocalRule != 0 {
 		return ruleFailure(rules.KindURR, r.ID, "URR %d to be updated is not there", r.ID)
 	}
 	if r.VolumeThreshold != nil || r.TimeThreshold != nil || r.EventThreshold != nil {

@@ -43,6 +43,11 @@ func TestRefusedEstablishments(t *testing.T) {
 	filters := func(f ...rules.SDFFilter) func(*rules.EstablishRequest) {
 		return func(q *rules.EstablishRequest) { pdr(q, 0).PDI.SDFFilters = f }
 	}
+	redirect := func(kind uint8, address string) func(*rules.EstablishRequest) {
+		return func(q *rules.EstablishRequest) {
+			q.FARs[1].Forwarding.Redirect = &rules.Redirect{Type: kind, Address: address}
+		}
+	}
 	pdrFails := want{cause: rules.CauseRuleFailure, kind: rules.KindPDR, id: 1}
 	for what, c := range map[string]struct {
 		spoil func(*rules.EstablishRequest)
@@ -62,7 +67,7 @@ func TestRefusedEstablishments(t *testing.T) {
 		"QER not there":    {func(q *rules.EstablishRequest) { pdr(q, 0).QERIDs = []uint32{1, 9} }, pdrFails},
 		"URR not there":    {func(q *rules.EstablishRequest) { pdr(q, 0).URRIDs = []uint32{9} }, pdrFails},
 		"BAR not there":    {func(q *rules.EstablishRequest) { q.BARs = nil }, want{cause: 73, kind: rules.KindFAR, id: 1}},
-		"predefined":       {func(q *rules.EstablishRequest) { pdr(q, 0).Predefined = []string{"x"} }, want{cause: 80, kind: rules.KindPDR, id: 1}},
+		"predefined":       {func(q *rules.EstablishRequest) { pdr(q, 0).Predefined = []string{"x"} }, want{cause: 80, ie: rules.IEActivatePredefined, kind: rules.KindPDR, id: 1}},
 		"application":      {func(q *rules.EstablishRequest) { pdr(q, 0).PDI.ApplicationID = ptr("x") }, want{cause: 81, ie: rules.IEApplicationID, kind: rules.KindPDR, id: 1}},
 		"source":           {func(q *rules.EstablishRequest) { pdr(q, 0).PDI.Source = 4 }, want{cause: 76, ie: rules.IESourceInterface, kind: rules.KindPDR, id: 1}},
 		"no such instance": {func(q *rules.EstablishRequest) { pdr(q, 0).PDI.NetworkInstance = ptr("x") }, pdrFails},
@@ -84,7 +89,12 @@ func TestRefusedEstablishments(t *testing.T) {
 		"forward nowhere":     {func(q *rules.EstablishRequest) { q.FARs[1].Forwarding = nil }, want{cause: 67, ie: rules.IEForwardingParameters, kind: rules.KindFAR, id: 2}},
 		"no destination":      {func(q *rules.EstablishRequest) { q.FARs[1].Forwarding.Destination = nil }, want{cause: 66, ie: rules.IEDestinationInterface, kind: rules.KindFAR, id: 2}},
 		"policy":              {func(q *rules.EstablishRequest) { q.FARs[1].Forwarding.ForwardingPolicy = ptr("x") }, want{cause: 70, ie: rules.IEForwardingPolicy, kind: rules.KindFAR, id: 2}},
-		"redirect":            {func(q *rules.EstablishRequest) { q.FARs[1].Forwarding.Redirect = true }, want{cause: 76, kind: rules.KindFAR, id: 2}},
+		"redirect to IPv4":    {redirect(0, "10.0.0.1"), want{cause: 76, ie: rules.IERedirectInformation, kind: rules.KindFAR, id: 2}},
+		"redirect to nothing": {redirect(2, "gopher://a"), want{cause: 69, ie: rules.IERedirectInformation, kind: rules.KindFAR, id: 2}},
+		"redirect and a line": {redirect(2, "http://a/\r\nSet-Cookie: a=b"), want{cause: 69, ie: rules.IERedirectInformation, kind: rules.KindFAR, id: 2}},
+		"FAR of ours":         {func(q *rules.EstablishRequest) { q.FARs[1].ID |= rules.LocalRule }, want{cause: 73, kind: rules.KindFAR, id: 2 | rules.LocalRule}},
+		"QER of ours":         {func(q *rules.EstablishRequest) { q.QERs[0].ID |= rules.LocalRule }, want{cause: 73, kind: rules.KindQER, id: 1 | rules.LocalRule}},
+		"URR of ours":         {func(q *rules.EstablishRequest) { q.URRs[0].ID |= rules.LocalRule }, want{cause: 73, kind: rules.KindURR, id: 1 | rules.LocalRule}},
 		"lawful interception": {func(q *rules.EstablishRequest) { q.FARs[1].Forwarding.Destination = ptr(rules.LIFunction) }, want{cause: 76, ie: rules.IEDestinationInterface, kind: rules.KindFAR, id: 2}},
 		"where to":            {func(q *rules.EstablishRequest) { q.FARs[1].Forwarding.NetworkInstance = ptr("x") }, want{cause: 73, kind: rules.KindFAR, id: 2}},
 		"C-tag": {func(q *rules.EstablishRequest) {

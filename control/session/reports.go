@@ -208,8 +208,25 @@ func (p *pendingReport) encode() []byte {
 	walkReports(&c, &p.reports)
 	if p.tidings != nil {
 		walkTidings(&c, p.tidings)
+	} else if slices.ContainsFunc(p.reports, func(u rules.UsageReport) bool { return u.Detected != nil }) {
+		c.number(detectedMark)
+		walkDetected(&c, p.reports)
 	}
 	return c.b
+}
+
+// detectedMark begins what was detected; tidings begin with 0 or 1.
+const detectedMark = 2
+
+func walkDetected(c *coder, reports []rules.UsageReport) {
+	for i := range reports {
+		opt(c, &reports[i].Detected, func(c *coder, d *rules.ApplicationDetected) {
+			text(c, &d.Application)
+			text(c, &d.Instance)
+			text(c, &d.Flow)
+			num(c, &d.PDRID)
+		})
+	}
 }
 
 func walkReports(c *coder, reports *[]rules.UsageReport) {
@@ -239,7 +256,12 @@ func (m *Manager) loadReports() error {
 		c := coder{b: b, reading: true}
 		p := &pendingReport{stored: true}
 		walkReports(&c, &p.reports)
-		if c.err == nil && len(c.b) > 0 {
+		switch {
+		case c.err != nil || len(c.b) == 0:
+		case c.b[0] == detectedMark:
+			c.number(0)
+			walkDetected(&c, p.reports)
+		default:
 			p.tidings = &tidings{}
 			walkTidings(&c, p.tidings)
 			p.once = p.tidings.inactive

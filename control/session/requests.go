@@ -246,12 +246,14 @@ func (m *Manager) modified(s *session, d *draft, t *rules.Transaction, done rule
 	a := d.answer()
 	// Reports of the old version first: removed URRs have their number there.
 	a.Usage = m.number(d.old, res.GetRemoved())
+	records := m.charge(s, d.old, res.GetRemoved(), true)
 	for i := range d.st.urrs {
 		if o := findURR(d.old, d.st.urrs[i].ID); o != nil {
 			d.st.urrs[i].seqn = o.seqn
 		}
 	}
 	a.Usage = append(a.Usage, m.number(d.st, res.GetReports())...)
+	records = append(records, m.charge(s, d.st, res.GetReports(), false)...)
 	for i := range a.Usage {
 		if a.Usage[i].Triggers&rules.UsageIMMER != 0 {
 			a.Usage[i].QueryReference = d.reference
@@ -268,8 +270,8 @@ func (m *Manager) modified(s *session, d *draft, t *rules.Transaction, done rule
 	wire := m.keep(s, d, t, a)
 	m.counts.Modified++
 	writes := append(m.forgetTidings(s, d.st, d.dropBuffered), store.PutSession(s.seid, s.record))
-	if len(a.Usage) > 0 { // told, so not to be counted again: both are stored, or neither
-		writes = append(writes, store.PutUsage(s.seid, s.usage))
+	if len(a.Usage)+len(records) > 0 { // told, so not to be counted again: all are stored, or nothing
+		writes = append(append(writes, records...), store.PutUsage(s.seid, s.usage))
 	}
 	m.mu.Unlock()
 	m.store.Apply(func(err error) {

@@ -50,7 +50,9 @@ type lastAnswer struct {
 	wire     []byte
 }
 
-const recordVersion = 1
+// recordVersion is written. Records of version 1, which has no applications, predefined rules and
+// redirections, are read, too.
+const recordVersion = 2
 
 func (st *state) encode() []byte {
 	c := coder{b: make([]byte, 0, 512)}
@@ -106,7 +108,7 @@ func (st *state) walk(c *coder) {
 }
 
 func (st *state) walkHead(c *coder) {
-	if c.number(recordVersion) != recordVersion {
+	if c.version = c.number(recordVersion); c.version < 1 || c.version > recordVersion {
 		c.fail()
 		return
 	}
@@ -150,6 +152,9 @@ func walkPDR(c *coder, p *rules.PDR) {
 	opt(c, &p.FARID, num)
 	list(c, &p.URRIDs, num)
 	list(c, &p.QERIDs, num)
+	if c.version >= 2 {
+		list(c, &p.Predefined, text)
+	}
 }
 
 func walkPDI(c *coder, p *rules.PDI) {
@@ -178,6 +183,9 @@ func walkPDI(c *coder, p *rules.PDI) {
 	list(c, &p.QFIs, num)
 	list(c, &p.FramedRoutes, text)
 	list(c, &p.FramedIPv6Routes, text)
+	if c.version >= 2 {
+		opt(c, &p.ApplicationID, text)
+	}
 }
 
 func walkMarking(c *coder, m *rules.Marking) {
@@ -205,6 +213,12 @@ func walkForwarding(c *coder, f *rules.Forwarding) {
 		num(c, &o.Port)
 	})
 	opt(c, &f.TransportLevelMarking, walkMarking)
+	if c.version >= 2 {
+		opt(c, &f.Redirect, func(c *coder, r *rules.Redirect) {
+			num(c, &r.Type)
+			text(c, &r.Address)
+		})
+	}
 }
 
 func walkQER(c *coder, q *rules.QER) {

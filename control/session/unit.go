@@ -34,6 +34,8 @@ type unit struct {
 	welcome    *upfpb.Welcome
 	waiting    []waitingOp
 
+	apps unitApps
+
 	busy      float64 // percent of the busiest worker's time, smoothed
 	load      uint8   // percent
 	loadKnown bool    // of this connection
@@ -155,6 +157,7 @@ func (u *unit) Welcome(w *upfpb.Welcome) (*upfpb.Config, error) {
 		return nil, errors.New("forwarding unit has no interfaces")
 	}
 	u.epoch++
+	u.apps.generation = w.GetApplicationsGeneration()
 	u.welcome, u.interfaces, u.workers, u.held = w, w.GetInterfaces(), w.GetBucketWorkers(), w.GetSessions()
 	if u.instance != w.GetInstance() {
 		u.instance, u.lastEvent, u.safeEvent = w.GetInstance(), 0, 0
@@ -193,6 +196,7 @@ func (u *unit) config(refilled bool) *upfpb.Config {
 func (u *unit) Connected() {
 	u.m.mu.Lock()
 	u.ready = true
+	u.m.apps.syncs = append(u.m.apps.syncs, u)
 	waiting := u.waiting
 	u.waiting = nil
 	var after []func()
@@ -206,6 +210,7 @@ func (u *unit) Connected() {
 	u.m.wait.Add(1)
 	time.AfterFunc(startDelay, func() { u.m.resendDownlink(u) })
 	u.m.mu.Unlock()
+	u.m.apps.kick()
 	for _, f := range after {
 		f()
 	}
@@ -218,6 +223,10 @@ func (u *unit) Disconnected(err error) {
 	u.m.mu.Lock()
 	defer u.m.mu.Unlock()
 	u.ready, u.loadKnown, u.busy = false, false, 0
+	if u.apps.wait != nil {
+		u.apps.wait <- nil
+		u.apps.wait = nil
+	}
 	u.m.counts.Disconnects++
 }
 

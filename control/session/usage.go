@@ -62,21 +62,25 @@ func usageTriggers(unit uint32) uint32 {
 func (m *Manager) number(st *state, reports []*upfpb.UsageReport) []rules.UsageReport {
 	var out []rules.UsageReport
 	for _, r := range reports {
+		if r.GetUrrId()&rules.LocalRule != 0 {
+			continue // charge makes a record of it
+		}
 		u := findURR(st, r.GetUrrId())
 		if u == nil {
 			m.counts.EventsUnknown++
 			continue
 		}
-		out = append(out, usageReport(u, r))
+		out = append(out, m.usageReport(st, u, r))
 		u.seqn++
 	}
 	return out
 }
 
-func usageReport(u *urr, r *upfpb.UsageReport) rules.UsageReport {
+func (m *Manager) usageReport(st *state, u *urr, r *upfpb.UsageReport) rules.UsageReport {
 	use := r.GetUsage()
 	return rules.UsageReport{
-		URRID: u.ID, SEQN: u.seqn, Triggers: usageTriggers(r.GetTriggers()),
+		Detected: m.detected(st, u.ID, r.GetDetected()),
+		URRID:    u.ID, SEQN: u.seqn, Triggers: usageTriggers(r.GetTriggers()),
 		HasVolume: *u.Method&rules.MethodVOLUM != 0,
 		Volume: rules.VolumeMeasurement{
 			TotalBytes: use.GetTotalBytes(), UplinkBytes: use.GetUlBytes(), DownlinkBytes: use.GetDlBytes(),

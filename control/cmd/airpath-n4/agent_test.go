@@ -53,7 +53,8 @@ type agent struct {
 	end    func()
 }
 
-func startAgent(t *testing.T, address string) *agent {
+// startAgent with more lines of configuration.
+func startAgent(t *testing.T, address string, more ...string) *agent {
 	t.Helper()
 	dir := t.TempDir()
 	unit, err := dptest.New(filepath.Join(dir, "unit.sock"), dptest.Interfaces())
@@ -62,7 +63,7 @@ func startAgent(t *testing.T, address string) *agent {
 	}
 	t.Cleanup(func() { unit.Close() })
 	file := filepath.Join(dir, "n4.yaml")
-	text := fmt.Sprintf(agentConfig, address, dir, dir, dir, address)
+	text := fmt.Sprintf(agentConfig, address, dir, dir, dir, address) + strings.Join(more, "")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 
+	"airpath/control/apps"
 	"airpath/control/config"
 
 	"github.com/spf13/cobra"
@@ -32,7 +33,7 @@ func command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(runCommand(), checkCommand(), sessionsCommand(), peersCommand(), ownerCommand(), statusCommand(),
+	root.AddCommand(runCommand(), checkCommand(), sessionsCommand(), peersCommand(), ownerCommand(), statusCommand(), applicationsCommand(),
 		benchCommand(), &cobra.Command{
 			Use:   "version",
 			Short: "print the version",
@@ -52,8 +53,12 @@ func checkCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s: sound: node %s, %d addresses, %d units, %d pools\n", args[0], c.N4.Node,
-				len(c.N4.Addresses), len(c.Units), len(c.Pools))
+			applications, err := apps.LoadFiles(c.ApplicationFiles)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s: sound: node %s, %d addresses, %d units, %d pools, %d applications\n", args[0], c.N4.Node,
+				len(c.N4.Addresses), len(c.Units), len(c.Pools), len(applications.Order))
 			return nil
 		},
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"airpath/control/charging"
 	"airpath/control/session"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,6 +29,10 @@ func count(name, help string, value func(*session.Counters) uint64) shown {
 var (
 	unitConnected = describe("unit_connected", "Whether a forwarding unit is connected and up to date.", "unit")
 	unitSessions  = describe("unit_sessions", "Sessions of a forwarding unit.", "unit")
+	unitSet       = describe("unit_applications_generation", "Generation of the applications in force.", "unit")
+	unitSetBytes  = describe("unit_applications_bytes", "Memory of the applications in force.", "unit")
+	applications  = describe("applications", "Applications that are told apart.")
+	generation    = describe("applications_generation", "Generation of the applications that forwarding units are to have.")
 
 	counters = []shown{
 		{describe("sessions", "PFCP sessions."), prometheus.GaugeValue, func(c *session.Counters) uint64 { return c.Sessions }},
@@ -46,6 +51,11 @@ var (
 		count("unit_disconnects_total", "Connections to forwarding units lost.", func(c *session.Counters) uint64 { return c.Disconnects }),
 		count("sessions_refilled_total", "Sessions sent again to a forwarding unit that lost them.", func(c *session.Counters) uint64 { return c.RefilledSessions }),
 		count("session_refill_failures_total", "Sessions a forwarding unit would not take again.", func(c *session.Counters) uint64 { return c.RefillFailures }),
+		count("application_sets_total", "Sets of applications that came into force.", func(c *session.Counters) uint64 { return c.ApplicationsChanged }),
+		count("application_sets_refused_total", "Changes of applications that a forwarding unit refused.", func(c *session.Counters) uint64 { return c.ApplicationsRefused }),
+		count("charging_records_total", "Charging records made.", func(c *session.Counters) uint64 { return c.ChargingRecords }),
+		count("charging_uplink_octets_total", "Uplink octets in charging records made.", func(c *session.Counters) uint64 { return c.ChargedUplink }),
+		count("charging_downlink_octets_total", "Downlink octets in charging records made.", func(c *session.Counters) uint64 { return c.ChargedDownlink }),
 		count("store_failures_total", "Changes the store could not commit.", func(c *session.Counters) uint64 { return c.StoreFailures }),
 	}
 )
@@ -53,6 +63,10 @@ var (
 func (s *statistics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- unitConnected
 	ch <- unitSessions
+	ch <- unitSet
+	ch <- unitSetBytes
+	ch <- applications
+	ch <- generation
 	for _, c := range counters {
 		ch <- c.desc
 	}
@@ -70,5 +84,33 @@ func (s *statistics) Collect(ch chan<- prometheus.Metric) {
 		}
 		ch <- prometheus.MustNewConstMetric(unitConnected, prometheus.GaugeValue, connected, u.Name)
 		ch <- prometheus.MustNewConstMetric(unitSessions, prometheus.GaugeValue, float64(u.Sessions), u.Name)
+		ch <- prometheus.MustNewConstMetric(unitSet, prometheus.GaugeValue, float64(u.Set), u.Name)
+		ch <- prometheus.MustNewConstMetric(unitSetBytes, prometheus.GaugeValue, float64(u.SetBytes), u.Name)
+	}
+	n, g := s.manager.CountApplications()
+	ch <- prometheus.MustNewConstMetric(applications, prometheus.GaugeValue, float64(n))
+	ch <- prometheus.MustNewConstMetric(generation, prometheus.GaugeValue, float64(g))
+}
+
+// chargingStatistics shows the record writer's counters to Prometheus.
+type chargingStatistics struct{ writer *charging.Writer }
+
+var (
+	recordsWritten = describe("charging_records_written_total", "Charging records written to files.")
+	recordOctets   = describe("charging_written_octets_total", "Octets of charging records written to files.")
+	recordFiles    = describe("charging_files_total", "Files of charging records finished.")
+	recordFailures = describe("charging_write_failures_total", "Failures to write charging records; they wait.")
+)
+
+func (s *chargingStatistics) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{recordsWritten, recordOctets, recordFiles, recordFailures} {
+		ch <- d
+	}
+}
+
+func (s *chargingStatistics) Collect(ch chan<- prometheus.Metric) {
+	c := s.writer.Statistics()
+	for d, v := range map[*prometheus.Desc]uint64{recordsWritten: c.Records, recordOctets: c.Octets, recordFiles: c.Files, recordFailures: c.Failures} {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"airpath/control/charging"
 	"airpath/control/config"
 	"airpath/control/local"
 	"airpath/control/n4"
@@ -77,6 +78,15 @@ func run(ctx context.Context, c *config.Config) error {
 			log.Error("store", "error", err)
 		}
 	}()
+	if c.Charging != nil {
+		records, err := charging.Open(charging.Options{Directory: c.Charging.Directory, RotateBytes: c.Charging.RotateBytes,
+			RotateEvery: c.Charging.RotateEvery, SyncEvery: c.Charging.SyncEvery, Store: kept, Log: log})
+		if err != nil {
+			return err
+		}
+		defer records.Close()
+		registry.MustRegister(&chargingStatistics{records})
+	}
 	server, err := n4.New(c.N4, log, registry)
 	if err != nil {
 		return err
@@ -91,7 +101,9 @@ func run(ctx context.Context, c *config.Config) error {
 	registry.MustRegister(&statistics{manager})
 	source := local.Source{Sessions: manager, Peers: server.Peers, AskRelease: server.AskRelease,
 		Owner:  func(a netip.Addr, ni string) (local.Owner, error) { return findOwner(manager, a, ni) },
-		Status: func() local.Status { return status(manager) }}
+		Status: func() local.Status { return status(manager) }, Applications: manager.Applications,
+		LoadApplications: manager.LoadApplications}
+	defer reloadOnHangup(manager, log)()
 	asked, err := local.Serve(c.Control, source)
 	if err != nil {
 		return err
@@ -113,9 +125,30 @@ func run(ctx context.Context, c *config.Config) error {
 	return nil
 }
 
+// reloadOnHangup reads the application files again at SIGHUP, until what comes back is called.
+func reloadOnHangup(m *session.Manager, log *slog.Logger) (stop func()) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for range hangups {
+			if err := m.LoadApplications(); err != nil {
+				log.Error("applications stay as they are", "error", err)
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(hangups)
+		close(hangups)
+	}
+}
+
 func sessionConfig(c *config.Config) session.Config {
 	s := session.Config{CPFTEID: c.AllowCPFTEID, CheckpointMs: c.CheckpointMs, EchoIntervalS: c.Echo.IntervalS,
-		EchoTimeoutMs: c.Echo.TimeoutMs, EchoTries: c.Echo.Tries}
+		EchoTimeoutMs: c.Echo.TimeoutMs, EchoTries: c.Echo.Tries, ApplicationFiles: c.ApplicationFiles, Predefined: c.Predefined}
+	if c.Charging != nil {
+		s.Charging = &c.Charging.Charging
+		s.Charging.Node = c.N4.Node.String()
+	}
 	if c.N4.LoadStep > 0 || c.N4.OverloadThreshold > 0 {
 		s.LoadMs = 1000
 	}

@@ -56,6 +56,12 @@ func (u *Unit) do(conn *dataplane.Conn, r *upfpb.Request) error {
 			u.events = u.events[1:]
 		}
 		return nil
+	case *upfpb.Request_Applications:
+		done := u.takeApplications(body.Applications, reply)
+		if err := u.reply(conn, reply); err != nil || done == nil {
+			return err
+		}
+		return conn.SendMessage(&upfpb.Answer{Body: &upfpb.Answer_ApplicationsDone{ApplicationsDone: done}})
 	default:
 		reply.Error = "request of no known kind"
 	}
@@ -78,6 +84,7 @@ func (u *Unit) welcome() *upfpb.Welcome {
 	return &upfpb.Welcome{
 		Instance: u.instance, Unit: "dptest", Interfaces: u.interfaces, Workers: 2, Steering: "software",
 		BucketWorkers: buckets, Sessions: uint32(len(u.sessions)), AckedEvent: u.acked, BufferingPacketsMax: 1024,
+		ApplicationsGeneration: u.generation,
 	}
 }
 

@@ -48,6 +48,13 @@ type Unit struct {
 	record     bool
 	discard    bool
 	hung       int
+
+	coming       []*upfpb.Application // of a set whose last message has not come
+	comingOf     uint32               // its generation; 0: none
+	applications []*upfpb.Application // in force
+	generation   uint32
+	sentSets     int
+	refuseText   string // PFD text that no set with it is made of
 }
 
 type usageKey struct {
@@ -78,6 +85,7 @@ func (u *Unit) clear() {
 	u.usage = map[usageKey]*upfpb.Usage{}
 	u.events, u.lastEvent, u.acked = nil, 0, 0
 	u.config = nil
+	u.applications, u.generation, u.comingOf = nil, 0, 0
 }
 
 func (u *Unit) listen() error {
