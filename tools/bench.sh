@@ -99,7 +99,7 @@ if [ "$mode" = brief ]; then
 	several $out/upf.json upf --sessions 2000 --bytes 64 --seconds 0.5
 	upf software --sessions 2000 --bytes 64 --seconds 0.5 --steering software
 	n4 --sessions 2000 --serial 200
-	bench power --sessions 500 --loads 0,10,100 --seconds 0.3
+	bench power --sessions 500 --loads 0,10,100 --seconds 0.3 --tries 1
 else
 	bench cut
 	bench port-limits

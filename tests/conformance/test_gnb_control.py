@@ -2,7 +2,9 @@
 """The control socket of a gNB (api/gnb.proto) and `airpath ctl`, against role gnb_header."""
 
 import json
+import os
 import subprocess
+from pathlib import Path
 
 import pytest
 from harness import deployment as d
@@ -338,3 +340,19 @@ def test_show_gnb(unit, client):
         check=True,
     )
     assert '"pdu_sessions":1' in done.stdout
+
+
+def test_control_threads_leave_workers_their_cpus(tmp_path):
+    """Changes of contexts do not take a worker's CPU where another one is free."""
+    cpus = os.sched_getaffinity(0)
+    if len(cpus) < 2:
+        pytest.skip("one CPU: all threads share it")
+    unit = Unit(tmp_path, "gnb-cpus", workers=1)  # on the first of them
+    allowed = {}
+    for task in Path(f"/proc/{unit.airpath.pid}/task").iterdir():
+        tid = int(task.name)
+        allowed[(task / "comm").read_text().strip()] = os.sched_getaffinity(tid)
+    unit.airpath.stop()
+    unit.net.close()
+    assert allowed["w0"] == {min(cpus)}
+    assert allowed["gnb-control"] == cpus - {min(cpus)}
