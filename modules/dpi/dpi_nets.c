@@ -35,23 +35,27 @@ struct input {
 	};
 };
 
+/* In the order in which tables are built: what tells most rules apart goes first. */
 enum field {
 	PROTO,
 	TOS,
 	HAS,
 	ZERO, /* fills the four octets */
 	ZERO2,
-	SRC_PORT,
-	DST_PORT,
-	SPI,
-	COMMON,
-	SRC4 = COMMON,
-	DST4,
-	FIELDS4,
-	FLOW_LABEL = COMMON,
-	SRC6,
-	DST6 = SRC6 + 4,
-	FIELDS6 = DST6 + 4,
+	SRC,
+	DST4 = SRC + 1,
+	REST4 = DST4 + 1,
+	DST6 = SRC + 4,
+	REST6 = DST6 + 4,
+};
+
+enum rest { /* behind the addresses */
+	    SRC_PORT,
+	    DST_PORT,
+	    SPI,
+	    FLOW_LABEL,
+	    FIELDS4 = REST4 + SPI + 1,
+	    FIELDS6 = REST6 + FLOW_LABEL + 1,
 };
 
 RTE_ACL_RULE_DEF(acl_rule, FIELDS6);
@@ -62,7 +66,7 @@ struct dpi_nets {
 };
 
 static struct rte_acl_field_def
-def(enum field field, unsigned group, size_t offset, uint8_t size, uint8_t type)
+def(unsigned field, unsigned group, size_t offset, uint8_t size, uint8_t type)
 {
 	return (struct rte_acl_field_def){.type = type,
 					  .size = size,
@@ -75,6 +79,8 @@ static void
 config(struct rte_acl_config *c, bool ip6, uint64_t memory)
 {
 	const uint8_t bits = RTE_ACL_FIELD_TYPE_BITMASK, range = RTE_ACL_FIELD_TYPE_RANGE;
+	unsigned words = ip6 ? 8 : 2, rest = ip6 ? REST6 : REST4, group = 2;
+	size_t src = ip6 ? offsetof(struct input, ip6.src) : offsetof(struct input, ip4.src);
 	struct rte_acl_field_def *d = c->defs;
 
 	*c = (struct rte_acl_config){
@@ -84,18 +90,15 @@ config(struct rte_acl_config *c, bool ip6, uint64_t memory)
 	d[HAS] = def(HAS, 1, offsetof(struct input, has), 1, bits);
 	d[ZERO] = def(ZERO, 1, offsetof(struct input, zero), 1, bits);
 	d[ZERO2] = def(ZERO2, 1, offsetof(struct input, zero) + 1, 1, bits);
-	d[SRC_PORT] = def(SRC_PORT, 2, offsetof(struct input, ports), 2, range);
-	d[DST_PORT] = def(DST_PORT, 2, offsetof(struct input, ports) + 2, 2, range);
-	d[SPI] = def(SPI, 3, offsetof(struct input, spi), 4, bits);
-	if (!ip6) {
-		d[SRC4] = def(SRC4, 4, offsetof(struct input, ip4.src), 4, RTE_ACL_FIELD_TYPE_MASK);
-		d[DST4] = def(DST4, 5, offsetof(struct input, ip4.dst), 4, RTE_ACL_FIELD_TYPE_MASK);
-		return;
-	}
-	d[FLOW_LABEL] = def(FLOW_LABEL, 4, offsetof(struct input, ip6.flow_label), 4, bits);
-	for (unsigned i = 0; i < 8; i++)
-		d[SRC6 + i] = def(SRC6 + i, 5 + i, offsetof(struct input, ip6.src) + 4 * i, 4,
-				  RTE_ACL_FIELD_TYPE_MASK);
+	for (unsigned i = 0; i < words; i++)
+		d[SRC + i] = def(SRC + i, group++, src + 4 * i, 4, RTE_ACL_FIELD_TYPE_MASK);
+	d += rest;
+	d[SRC_PORT] = def(rest + SRC_PORT, group, offsetof(struct input, ports), 2, range);
+	d[DST_PORT] = def(rest + DST_PORT, group++, offsetof(struct input, ports) + 2, 2, range);
+	d[SPI] = def(rest + SPI, group++, offsetof(struct input, spi), 4, bits);
+	if (ip6)
+		d[FLOW_LABEL] = def(rest + FLOW_LABEL, group,
+				    offsetof(struct input, ip6.flow_label), 4, bits);
 }
 
 /* --- rules ------------------------------------------------------------------------------------ */
@@ -135,6 +138,8 @@ to_acl(const struct dpi_rule *rule, uint32_t order, bool ip6, struct acl_rule *a
 {
 	const struct dpi_net *n = &rule->flow;
 	bool ports = n->flags & DPI_NET_PORTS, spi = n->flags & DPI_NET_SPI;
+	bool label = n->flags & DPI_NET_FLOW_LABEL;
+	struct rte_acl_field *rest = &a->field[ip6 ? REST6 : REST4];
 
 	memset(a, 0, sizeof(*a));
 	a->data.category_mask = 1;
@@ -146,19 +151,17 @@ to_acl(const struct dpi_rule *rule, uint32_t order, bool ip6, struct acl_rule *a
 	a->field[TOS].mask_range.u8 = n->tos_mask;
 	a->field[HAS].value.u8 = (uint8_t)((ports ? HAS_PORTS : 0) | (spi ? HAS_SPI : 0));
 	a->field[HAS].mask_range.u8 = a->field[HAS].value.u8;
-	a->field[SRC_PORT].value.u16 = ports ? n->src_ports[0] : 0;
-	a->field[SRC_PORT].mask_range.u16 = ports ? n->src_ports[1] : UINT16_MAX;
-	a->field[DST_PORT].value.u16 = ports ? n->dst_ports[0] : 0;
-	a->field[DST_PORT].mask_range.u16 = ports ? n->dst_ports[1] : UINT16_MAX;
-	a->field[SPI].value.u32 = spi ? n->spi : 0;
-	a->field[SPI].mask_range.u32 = spi ? UINT32_MAX : 0;
+	rest[SRC_PORT].value.u16 = ports ? n->src_ports[0] : 0;
+	rest[SRC_PORT].mask_range.u16 = ports ? n->src_ports[1] : UINT16_MAX;
+	rest[DST_PORT].value.u16 = ports ? n->dst_ports[0] : 0;
+	rest[DST_PORT].mask_range.u16 = ports ? n->dst_ports[1] : UINT16_MAX;
+	rest[SPI].value.u32 = spi ? n->spi : 0;
+	rest[SPI].mask_range.u32 = spi ? UINT32_MAX : 0;
 	if (ip6) {
-		bool label = n->flags & DPI_NET_FLOW_LABEL;
-
-		a->field[FLOW_LABEL].value.u32 = label ? n->flow_label : 0;
-		a->field[FLOW_LABEL].mask_range.u32 = label ? UINT32_MAX : 0;
+		rest[FLOW_LABEL].value.u32 = label ? n->flow_label : 0;
+		rest[FLOW_LABEL].mask_range.u32 = label ? UINT32_MAX : 0;
 	}
-	prefix_to_acl(&a->field[ip6 ? SRC6 : SRC4], &n->src, ip6 ? 4 : 1);
+	prefix_to_acl(&a->field[SRC], &n->src, ip6 ? 4 : 1);
 	prefix_to_acl(&a->field[ip6 ? DST6 : DST4], &n->dst, ip6 ? 4 : 1);
 }
 
