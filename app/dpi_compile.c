@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* airpath dpi-compile: the process that compiles patterns for one that runs, and is ended by it when
- * they take too much. Nobody types it. */
+/* airpath dpi-compile: the process that compiles patterns for one that runs, and is ended by it
+ * when they take too much. Nobody types it. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -3,8 +3,8 @@
  * What a rule set costs: to build, to keep and to look up. Seeded random rules and names:
  *     dpi_lookup [hosts [texts [expressions [flows]]]]
  * Half of the hosts are domains, half of the texts are of URLs, half of the flows are of IPv6. The
- * program compiles patterns in a process of its own, as airpath does. Cycles are the best of several
- * runs; asserts nothing of time.
+ * program compiles patterns in a process of its own, as airpath does. Cycles are the best of
+ * several runs; asserts nothing of time.
  */
 #include <stdio.h>
 #include <stdlib.h>
