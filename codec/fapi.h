@@ -27,6 +27,7 @@ enum fapi_message {
 	FAPI_SLOT_INDICATION = 0x82,
 	FAPI_TX_DATA_REQUEST = 0x84,
 	FAPI_RX_DATA_INDICATION = 0x85,
+	FAPI_CRC_INDICATION = 0x86,
 	FAPI_SR_REQUEST = 0x300, /**< of our own, first of nFAPI's vendor extensions */
 	FAPI_SR_INDICATION,      /**< of our own */
 };
@@ -141,8 +142,12 @@ struct fapi_grant {
 	uint8_t mcs_index;     /**< 0..31 */
 	uint8_t rv_index;      /**< redundancy version, 0..3 */
 	uint8_t harq_process;  /**< 0..15; not in a PDSCH PDU */
-	bool new_data;         /**< new data indicator; not in a PDSCH PDU */
-	uint32_t tb_bytes;     /**< TB size, B */
+	/**
+	 * New data indicator; not in a PDSCH PDU. As in a DCI, it is toggled for a new TB: UEs here
+	 * get the PDU itself. SCF 222 would have 1 for new data, 0 for a retransmission.
+	 */
+	bool new_data;
+	uint32_t tb_bytes; /**< TB size, B */
 };
 
 /**
@@ -277,5 +282,34 @@ fapi_rx_pdu_decode(const uint8_t *p, size_t len, struct fapi_rx_pdu *r)
 	r->rssi = be16_get(p + 14);
 	return FAPI_DATA_PDU_LEN;
 }
+
+/* --- CRC.indication, Table 3-62 --------------------------------------------------------------- */
+
+#define FAPI_CRC_LEN 15 /**< of a TB without code blocks, B */
+#define FAPI_CRC_INDICATION_LEN(crcs) (6 + (crcs)*FAPI_CRC_LEN) /**< as encoded here, B */
+#define FAPI_CRCS_MAX FAPI_TTI_PDUS_MAX /**< in a message: one a PUSCH PDU of a slot */
+
+/** What became of the TB of a PUSCH PDU. Encoders say nothing of code blocks. */
+struct fapi_crc {
+	uint32_t handle; /**< of the PUSCH PDU */
+	uint16_t rnti;
+	uint8_t harq_id;
+	bool failed;             /**< TbCrcStatus */
+	uint8_t ul_cqi;          /**< SNR, -64 dB and on in steps of 0.5 dB; 255: invalid */
+	uint16_t timing_advance; /**< 0xFFFF: invalid */
+	uint16_t rssi;           /**< 0xFFFF: invalid */
+};
+
+/** @return bytes written, -CODEC_SHORT when `room` is too little, -CODEC_UNSUPPORTED. */
+int fapi_crc_indication_encode(uint8_t *p, size_t room, struct fapi_slot at,
+			       const struct fapi_crc *c, unsigned nb);
+
+/**
+ * @param nb in: room in `c`; out: TBs found
+ * @return bytes read, -CODEC_SHORT, -CODEC_RESERVED (SFN, slot or a CRC status out of range),
+ *         -CODEC_UNSUPPORTED (more TBs than room).
+ */
+int fapi_crc_indication_decode(const uint8_t *p, size_t len, struct fapi_slot *at,
+			       struct fapi_crc *c, unsigned *nb);
 
 #endif

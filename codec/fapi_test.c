@@ -298,6 +298,94 @@ sr_golden(void **state)
 	assert_int_equal(fapi_sr_decode(late, sizeof(late), &back), -CODEC_RESERVED);
 }
 
+static const struct fapi_crc crcs[] = {
+	{0x01020304, 0x4601, 5, false, 168, 31, 900},
+	{2, 0x4602, 15, true, FAPI_CQI_INVALID, FAPI_TIMING_ADVANCE_INVALID, FAPI_RSSI_INVALID},
+};
+
+/* Table 3-62: SFN 513, slot 17, two TBs; no code blocks. */
+static const uint8_t crc_golden_bytes[] = {
+	0x02, 0x01, 0x00, 0x11, 0x00, 0x02,              /* SFN, slot, CRCs */
+	0x01, 0x02, 0x03, 0x04, 0x46, 0x01, 5,  0, 0, 0, /* handle, RNTI, HARQ, status, CBs */
+	168,  0x00, 0x1F, 0x03, 0x84,                    /* SNR, timing advance, RSSI */
+	0x00, 0x00, 0x00, 0x02, 0x46, 0x02, 15, 1, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+};
+
+static void
+assert_crc(const struct fapi_crc *a, const struct fapi_crc *b)
+{
+	assert_int_equal(a->handle, b->handle);
+	assert_int_equal(a->rnti, b->rnti);
+	assert_int_equal(a->harq_id, b->harq_id);
+	assert_int_equal(a->failed, b->failed);
+	assert_int_equal(a->ul_cqi, b->ul_cqi);
+	assert_int_equal(a->timing_advance, b->timing_advance);
+	assert_int_equal(a->rssi, b->rssi);
+}
+
+static void
+crc_golden(void **state)
+{
+	const size_t len = sizeof(crc_golden_bytes);
+	const struct fapi_slot at = {513, 17};
+	uint8_t p[sizeof(crc_golden_bytes)];
+	struct fapi_crc c[2];
+	struct fapi_slot back;
+	unsigned nb = 2;
+
+	(void)state;
+	assert_int_equal(fapi_crc_indication_encode(p, len, at, crcs, 2), len);
+	assert_memory_equal(p, crc_golden_bytes, len);
+	assert_int_equal(fapi_crc_indication_encode(p, len - 1, at, crcs, 2), -CODEC_SHORT);
+	assert_int_equal(fapi_crc_indication_encode(p, len, at, crcs, FAPI_CRCS_MAX + 1),
+			 -CODEC_UNSUPPORTED);
+	assert_int_equal(fapi_crc_indication_decode(crc_golden_bytes, len, &back, c, &nb), len);
+	assert_int_equal(nb, 2);
+	assert_int_equal(back.sfn, 513);
+	assert_int_equal(back.slot, 17);
+	for (unsigned i = 0; i < 2; i++)
+		assert_crc(&c[i], &crcs[i]);
+	for (size_t cut = 0; cut < len; cut++) {
+		nb = 2;
+		assert_int_equal(fapi_crc_indication_decode(crc_golden_bytes, cut, &back, c, &nb),
+				 -CODEC_SHORT);
+	}
+	nb = 1;
+	assert_int_equal(fapi_crc_indication_decode(crc_golden_bytes, len, &back, c, &nb),
+			 -CODEC_UNSUPPORTED);
+	memcpy(p, crc_golden_bytes, len);
+	p[6 + 7] = 2; /* neither pass nor fail */
+	nb = 2;
+	assert_int_equal(fapi_crc_indication_decode(p, len, &back, c, &nb), -CODEC_RESERVED);
+}
+
+/** The status of code blocks is passed over, whatever their number. */
+static void
+crc_with_code_blocks(void **state)
+{
+	const uint16_t cbs[] = {1, 8, 9, 1000, 65535};
+	static uint8_t p[FAPI_CRC_INDICATION_LEN(1) + 8192];
+	struct fapi_slot at;
+	struct fapi_crc c;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cbs) / sizeof(cbs[0]); i++) {
+		const size_t bytes = (cbs[i] + 7U) / 8, len = FAPI_CRC_INDICATION_LEN(1) + bytes;
+		unsigned nb = 1;
+
+		memset(p, 0xA5, sizeof(p));
+		memcpy(p, crc_golden_bytes, 16);
+		be16_put(p + 4, 1);
+		be16_put(p + 14, cbs[i]);
+		memcpy(p + 16 + bytes, crc_golden_bytes + 16, 5);
+		assert_int_equal(fapi_crc_indication_decode(p, len, &at, &c, &nb), len);
+		assert_crc(&c, &crcs[0]);
+		nb = 1;
+		assert_int_equal(fapi_crc_indication_decode(p, len - 1, &at, &c, &nb),
+				 -CODEC_SHORT);
+	}
+}
+
 int
 main(void)
 {
@@ -306,6 +394,7 @@ main(void)
 		cmocka_unit_test(error_golden),      cmocka_unit_test(ul_tti_round_trip),
 		cmocka_unit_test(dl_tti_round_trip), cmocka_unit_test(bad_tti_lists),
 		cmocka_unit_test(tx_data_golden),    cmocka_unit_test(rx_data_golden),
+		cmocka_unit_test(crc_golden),        cmocka_unit_test(crc_with_code_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

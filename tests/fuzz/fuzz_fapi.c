@@ -33,6 +33,30 @@ one_tti(const uint8_t *data, size_t size, bool uplink)
 			abort();
 }
 
+static void
+one_crc_indication(const uint8_t *data, size_t size)
+{
+	struct fapi_crc c[FAPI_CRCS_MAX], again[FAPI_CRCS_MAX];
+	uint8_t p[FAPI_CRC_INDICATION_LEN(FAPI_CRCS_MAX)];
+	unsigned nb = FAPI_CRCS_MAX, back = FAPI_CRCS_MAX;
+	struct fapi_slot at;
+	int ret = fapi_crc_indication_decode(data, size, &at, c, &nb);
+
+	if (ret < 0)
+		return;
+	if ((size_t)ret > size || nb > FAPI_CRCS_MAX)
+		abort();
+	ret = fapi_crc_indication_encode(p, sizeof(p), at, c, nb);
+	if (ret < 0 || fapi_crc_indication_decode(p, (size_t)ret, &at, again, &back) != ret ||
+	    back != nb)
+		abort();
+	for (unsigned i = 0; i < nb; i++)
+		if (c[i].handle != again[i].handle || c[i].rnti != again[i].rnti ||
+		    c[i].harq_id != again[i].harq_id || c[i].failed != again[i].failed ||
+		    c[i].ul_cqi != again[i].ul_cqi || c[i].rssi != again[i].rssi)
+			abort();
+}
+
 /** Every body decoder; what decodes encodes to the same again. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -46,6 +70,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	one_tti(data, size, true);
 	one_tti(data, size, false);
+	one_crc_indication(data, size);
 	if (fapi_error_decode(data, size, &e) > 0) {
 		fapi_error_put(p, &e);
 		if (memcmp(p, data, FAPI_ERROR_INDICATION_LEN) != 0)
