@@ -29,7 +29,7 @@ mac_build_init(struct mac_build *b, const struct mac_build_cfg *cfg, const struc
 	};
 	b->zero = mac_build_zero_create(cfg->fragment_bytes);
 	if (b->zero && cfg->harq_processes)
-		b->harq = mac_harq_create(cfg->harq_processes, cfg->harq_max_tx);
+		b->harq = mac_harq_create(cfg->harq_ues ? cfg->harq_ues : 1, cfg->harq_processes);
 	if (b->zero && (b->harq || cfg->harq_processes == 0))
 		return 0;
 	mac_build_fini(b);
@@ -63,7 +63,7 @@ mac_build_start(struct mac_build *b, struct rte_mbuf *m, struct mac_build_run *r
 	b->slot = mark->slot;
 	b->handle = mark->handle;
 	if (unlikely(b->harq != NULL))
-		mac_harq_begin(b->harq, mark->harq_process);
+		mac_harq_begin(b->harq, mark->ue, mark->harq_process);
 	if (mark->tb_bytes == 0 ||
 	    mark->tb_bytes > (uint64_t)MAC_BUILD_FRAGS_MAX * b->cfg.fragment_bytes) {
 		b->state = MAC_BUILD_SKIPPING;

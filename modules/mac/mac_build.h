@@ -32,7 +32,7 @@ struct mac_build_cfg {
 	enum mac_strategy strategy;
 	uint32_t fragment_bytes; /**< most TB bytes in a fragment, 64..65000 */
 	uint32_t harq_processes; /**< 0..32; 0: TBs are not kept */
-	uint32_t harq_max_tx;    /**< most transmissions of a TB, ≥ 1; then it is not kept */
+	uint32_t harq_ues;       /**< UEs that have these processes, 0: 1 */
 };
 
 enum mac_build_drop {

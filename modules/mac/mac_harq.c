@@ -8,27 +8,27 @@
 struct process {
 	uint32_t nb;
 	uint32_t tb_bytes;
-	uint32_t transmissions;
 	struct rte_mbuf *fragment[MAC_BUILD_FRAGS_MAX];
 };
 
 struct mac_harq {
 	struct process *open; /**< the one whose TB is being built, or NULL */
-	uint32_t nb;
-	uint32_t max_tx;
-	struct process process[];
+	uint32_t ues;
+	uint32_t processes;       /**< of a UE */
+	struct process process[]; /**< those of a UE are together */
 };
 
 struct mac_harq *
-mac_harq_create(uint32_t processes, uint32_t max_tx)
+mac_harq_create(uint32_t ues, uint32_t processes)
 {
-	struct mac_harq *h = rte_zmalloc("mac_harq", sizeof(*h) + processes * sizeof(h->process[0]),
+	const size_t nb = (size_t)ues * processes;
+	struct mac_harq *h = rte_zmalloc("mac_harq", sizeof(*h) + nb * sizeof(h->process[0]),
 					 RTE_CACHE_LINE_SIZE);
 
 	if (h == NULL)
 		return NULL;
-	h->nb = processes;
-	h->max_tx = max_tx;
+	h->ues = ues;
+	h->processes = processes;
 	return h;
 }
 
@@ -45,21 +45,26 @@ mac_harq_destroy(struct mac_harq *h)
 {
 	if (h == NULL)
 		return;
-	for (uint32_t i = 0; i < h->nb; i++)
+	for (uint32_t i = 0; i < h->ues * h->processes; i++)
 		flush(&h->process[i]);
 	rte_free(h);
 }
 
-void
-mac_harq_begin(struct mac_harq *h, uint8_t process)
+/** @return NULL for one that is not there. */
+static struct process *
+process_of(struct mac_harq *h, uint16_t ue, uint8_t process)
 {
-	h->open = NULL;
-	if (process >= h->nb)
-		return;
-	flush(&h->process[process]);
-	if (h->max_tx > 1)
-		h->open = &h->process[process];
-	h->process[process].transmissions = 1;
+	if (ue >= h->ues || process >= h->processes)
+		return NULL;
+	return &h->process[ue * h->processes + process];
+}
+
+void
+mac_harq_begin(struct mac_harq *h, uint16_t ue, uint8_t process)
+{
+	h->open = process_of(h, ue, process);
+	if (h->open)
+		flush(h->open);
 }
 
 static void
@@ -93,14 +98,13 @@ uint32_t
 mac_harq_send(struct mac_harq *h, const struct mac_tb_mark *mark, struct rte_mbuf **out,
 	      uint32_t max)
 {
-	struct process *p = mark->harq_process < h->nb ? &h->process[mark->harq_process] : NULL;
-	const bool last = p && p->transmissions + 1 >= h->max_tx;
-	uint32_t nb;
+	const struct process *p = process_of(h, mark->ue, mark->harq_process);
 
-	if (p == NULL || p->tb_bytes != mark->tb_bytes || p->nb > max)
-		return p && p->tb_bytes == mark->tb_bytes ? p->nb : 0;
-	nb = p->nb;
-	for (uint32_t i = 0; i < nb; i++) {
+	if (p == NULL || p->tb_bytes != mark->tb_bytes)
+		return 0;
+	if (p->nb > max)
+		return p->nb;
+	for (uint32_t i = 0; i < p->nb; i++) {
 		struct rte_mbuf *m = p->fragment[i];
 		struct ap_ext *ext = ap_ext(m);
 
@@ -109,12 +113,8 @@ mac_harq_send(struct mac_harq *h, const struct mac_tb_mark *mark, struct rte_mbu
 		ext->sfn = mark->sfn;
 		ext->slot = mark->slot;
 		ext->spare = mark->handle;
-		if (!last)
-			share(m);
+		share(m);
 		out[i] = m;
 	}
-	p->transmissions++;
-	if (last)
-		p->nb = 0;
-	return nb;
+	return p->nb;
 }

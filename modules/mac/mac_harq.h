@@ -3,12 +3,13 @@
 #define AIRPATH_MODULES_MAC_HARQ_H
 
 /**
- * The HARQ buffers of one carrier (TS 38.321 §5.4.2.2): TBs kept to be sent again.
+ * The HARQ buffers of one carrier (TS 38.321 §5.4.2.2): TBs kept to be sent again, of every UE.
  *
  * A TB is kept as the fragments that mac_build made, by reference: the reference count of each of
  * their segments is raised, nothing is copied. A kept fragment is shared, so whoever adds headers
  * puts them into a segment of their own, and nobody may change its lengths or links.
- * A process's TB is let go when its next new one begins or after its last transmission.
+ * A process's TB is kept until its next new one begins: how often it is sent is the network's to
+ * say, and a UE that counted would count grants that the network holds for lost.
  * Owner: the lcore of the carrier's mac_build node.
  */
 
@@ -24,17 +25,17 @@ struct mac_harq;
 
 /**
  * Control thread.
- * @param processes 1..32
- * @param max_tx transmissions of a TB, 1..: a TB is kept until then at most
+ * @param ues 1..L2_UES_MAX
+ * @param processes of each, 1..32
  * @return NULL when out of memory
  */
-struct mac_harq *mac_harq_create(uint32_t processes, uint32_t max_tx);
+struct mac_harq *mac_harq_create(uint32_t ues, uint32_t processes);
 
 /** Control thread, worker stopped. NULL is fine. */
 void mac_harq_destroy(struct mac_harq *h);
 
-/** A new TB of `process` begins: flushes the process's buffer. */
-void mac_harq_begin(struct mac_harq *h, uint8_t process);
+/** A new TB of `ue` and `process` begins: flushes the process's buffer. */
+void mac_harq_begin(struct mac_harq *h, uint16_t ue, uint8_t process);
 
 /** Keeps a fragment of the TB begun last. */
 void mac_harq_keep(struct mac_harq *h, struct rte_mbuf *fragment);

@@ -21,6 +21,7 @@ struct mac_tb_mark {
 	uint16_t sfn;      /**< 0..1023 */
 	uint16_t slot;     /**< 0..159 */
 	uint16_t rnti;
+	uint16_t ue;     /**< whose it is, index in the role */
 	uint16_t handle; /**< of the grant, for the PHY to know the TB by */
 	uint8_t harq_process;
 	uint8_t carrier;

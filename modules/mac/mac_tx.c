@@ -127,6 +127,7 @@ fill_mark(const struct mac_tx *tx, struct rte_mbuf *m, uint8_t flag)
 		.sfn = tx->slot.sfn,
 		.slot = tx->slot.slot,
 		.rnti = tx->slot.rnti,
+		.ue = tx->slot.ue,
 		.handle = tx->slot.tb[tx->carrier].handle,
 		.harq_process = tx->slot.tb[tx->carrier].harq_process,
 		.carrier = (uint8_t)tx->carrier,

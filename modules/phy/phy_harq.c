@@ -28,6 +28,7 @@ phy_harq_init(struct phy_harq *h, const struct phy_harq_cfg *cfg, uint8_t numero
 	h->processes = cfg->processes;
 	h->max_tx = cfg->max_tx;
 	h->dtx_slots = PHY_HARQ_DTX_MS << numerology;
+	h->gone_slots = PHY_HARQ_GONE_MS << numerology;
 	for (unsigned k = 0; k < PHY_HARQ_TX_MAX; k++) {
 		odds *= cfg->soft_loss;
 		h->odds[k] = phy_rng_odds(odds);
@@ -37,11 +38,11 @@ phy_harq_init(struct phy_harq *h, const struct phy_harq_cfg *cfg, uint8_t numero
 
 /* No TB came for this grant: it is repeated, so that NDI never toggles for a TB not heard of. */
 static void
-not_sent(struct phy_harq *h, struct phy_harq_process *p)
+not_sent(struct phy_harq *h, struct phy_harq_process *p, uint64_t now)
 {
 	h->dtx++;
 	p->state = PHY_HARQ_PENDING;
-	if (++p->in_vain < PHY_HARQ_DTX_MAX)
+	if (now - p->heard_at <= h->gone_slots)
 		return;
 	h->unheard++;
 	p->state = PHY_HARQ_IDLE;
@@ -57,7 +58,7 @@ grants_since(const struct phy_harq_process *p, uint8_t sequence)
 }
 
 static void
-report(struct phy_harq *h, uint8_t carrier, uint16_t handle, bool decoded)
+report(struct phy_harq *h, uint8_t carrier, uint16_t handle, bool decoded, uint64_t now)
 {
 	struct phy_harq_process *all = h->process[carrier];
 	struct phy_harq_process *p = &all[HANDLE_PROCESS(handle)];
@@ -66,16 +67,16 @@ report(struct phy_harq *h, uint8_t carrier, uint16_t handle, bool decoded)
 	for (unsigned i = 0; i < h->processes; i++)
 		if (all[i].state == PHY_HARQ_WAIT &&
 		    grants_since(&all[i], HANDLE_SEQUENCE(handle)) > 0)
-			not_sent(h, &all[i]);
+			not_sent(h, &all[i], now);
 	if (p->state == PHY_HARQ_IDLE || HANDLE_NDI(handle) != p->new_data)
 		return;
 	if (decoded) {
 		p->state = PHY_HARQ_IDLE;
 		return;
 	}
+	p->heard_at = now;
 	if (handle != p->handle)
 		return; /* granted again since: that one counts */
-	p->in_vain = 0;
 	p->state = PHY_HARQ_PENDING;
 	if (++p->tx < h->max_tx)
 		return;
@@ -92,7 +93,7 @@ phy_harq_reports(struct phy_harq *h, uint64_t now)
 	for (; tail != head; tail++) {
 		const uint32_t r = h->box[tail % PHY_HARQ_BOX];
 
-		report(h, r >> 16 & 7, (uint16_t)r, r & DECODED);
+		report(h, r >> 16 & 7, (uint16_t)r, r & DECODED, now);
 	}
 	atomic_store_explicit(&h->tail, tail, memory_order_release);
 	for (unsigned c = 0; c < PHY_HARQ_CARRIERS_MAX; c++)
@@ -100,7 +101,7 @@ phy_harq_reports(struct phy_harq *h, uint64_t now)
 			struct phy_harq_process *p = &h->process[c][i];
 
 			if (p->state == PHY_HARQ_WAIT && now - p->granted_at > h->dtx_slots)
-				not_sent(h, p);
+				not_sent(h, p, now);
 		}
 }
 
@@ -144,7 +145,7 @@ phy_harq_grant(struct phy_harq *h, uint8_t carrier, int process, uint32_t tb_byt
 		p->new_data = !p->new_data;
 		p->tb_bytes = tb_bytes;
 		p->tx = 0;
-		p->in_vain = 0;
+		p->heard_at = now;
 	}
 	h->retx += p->tx > 0;
 	p->state = PHY_HARQ_WAIT;

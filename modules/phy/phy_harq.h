@@ -11,7 +11,8 @@
  * it fails with probability soft_loss^k, given that it failed before. It tells the scheduler
  * (phy_slot's lcore) by a single-producer single-consumer box. What failed is granted again in a
  * later slot with the same NDI and RV 0, 2, 3, 1 in turn; after max_tx transmissions the TB is
- * lost. A grant that brings no TB, because the stack missed the slot, is repeated as it was.
+ * lost. A grant that brings no TB, because the stack missed the slot, is repeated as it was, for
+ * while NDI stays the stack keeps the TB; a process is given up when the stack is gone.
  */
 
 #include <stdatomic.h>
@@ -25,9 +26,9 @@
 
 #define PHY_HARQ_PROCESSES_MAX 32
 #define PHY_HARQ_TX_MAX 8
-#define PHY_HARQ_BOX 1024   /**< reports under way, power of two */
-#define PHY_HARQ_DTX_MS 10  /**< a TB that has not come by then was not sent */
-#define PHY_HARQ_DTX_MAX 32 /**< grants in vain before the process is given up */
+#define PHY_HARQ_BOX 1024     /**< reports under way, power of two */
+#define PHY_HARQ_DTX_MS 10    /**< a TB that has not come by then was not sent */
+#define PHY_HARQ_GONE_MS 2000 /**< so long grants may be in vain before the process is given up */
 #define PHY_HARQ_CARRIERS_MAX 8
 
 struct phy_harq_cfg {
@@ -63,7 +64,7 @@ struct phy_harq_process {
 	uint16_t handle;     /**< of its last grant */
 	bool new_data;       /**< NDI */
 	uint8_t tx;          /**< transmissions granted and heard of, 0.. */
-	uint8_t in_vain;     /**< grants without a TB in a row */
+	uint64_t heard_at;   /**< slot of the last report, before any that of the first grant */
 };
 
 /** What the receiver knows of a process. */
@@ -78,7 +79,7 @@ struct phy_harq {
 	uint64_t retx;    /**< retransmissions granted */
 	uint64_t lost;    /**< TBs given up after max_tx transmissions */
 	uint64_t dtx;     /**< grants that brought no TB */
-	uint64_t unheard; /**< processes given up after PHY_HARQ_DTX_MAX of them */
+	uint64_t unheard; /**< processes given up for silence */
 	uint64_t stalls;  /**< slots without a grant because every process was busy */
 	uint8_t sequence[PHY_HARQ_CARRIERS_MAX];
 	struct phy_harq_process process[PHY_HARQ_CARRIERS_MAX][PHY_HARQ_PROCESSES_MAX];
@@ -93,6 +94,7 @@ struct phy_harq {
 	/* constant */
 	uint64_t odds[PHY_HARQ_TX_MAX]; /**< of failing, by transmissions combined, less 1 */
 	uint64_t dtx_slots;
+	uint64_t gone_slots;
 	uint8_t processes;
 	uint8_t max_tx;
 };

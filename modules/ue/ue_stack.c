@@ -182,7 +182,7 @@ mac_make(struct ue *ue, struct ap_error *err)
 		.strategy = (enum mac_strategy)cfg->strategy,
 		.fragment_bytes = fapi_frag_payload(cfg->frame_bytes),
 		.harq_processes = cfg->harq.processes,
-		.harq_max_tx = cfg->harq.max_tx,
+		.harq_ues = cfg->count,
 	};
 	return 0;
 }
