@@ -265,9 +265,10 @@ struct ap_cfg_gnb {
 	uint32_t *tb_bytes;  /**< of each carrier: what a slot carries in each direction, B */
 	unsigned tb_bytes_count;
 	enum ap_cfg_scheduler scheduler;
-	uint32_t ues_per_slot;  /**< UEs granted on a carrier and slot at most, default 16 */
-	uint32_t ue_slot_bytes; /**< most a UE is granted there, default: no limit */
-	uint32_t average_ms;    /**< of proportional_fair, default 100 */
+	uint32_t ues_per_slot;   /**< UEs granted on a carrier and slot at most, default 16 */
+	uint32_t ue_slot_bytes;  /**< most a UE is granted there, default: no limit */
+	uint32_t average_ms;     /**< of proportional_fair, default 100 */
+	struct ap_cfg_harq harq; /**< of its uplink */
 };
 
 /** What is at `port2` of a phy. */

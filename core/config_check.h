@@ -46,8 +46,7 @@ int config_phy_gnb_finish(const struct ap_config *cfg, struct ap_cfg_phy *phy,
 			  struct ap_error *err);
 
 /** What a phy with a gNB, and the ues and gnbs at its ring ports, must agree on. */
-int config_phy_gnb_join(const struct ap_config *cfg, const struct ap_cfg_phy *phy,
-			struct ap_error *err);
+int config_phy_gnb_join(const struct ap_config *cfg, struct ap_cfg_phy *phy, struct ap_error *err);
 
 /** The same for a upf. */
 int config_upf_finish(const struct ap_config *cfg, struct ap_cfg_upf *upf, struct ap_error *err);

@@ -26,6 +26,8 @@ config_gnb_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap
 	if (gnb->ue_slot_bytes && gnb->ue_slot_bytes < 64)
 		BAD("%s: gnb %s: ue_slot_bytes %u must be at least 64", cfg->path, name,
 		    gnb->ue_slot_bytes);
+	if (config_harq_finish(cfg, "gnb", name, &gnb->harq, err) < 0)
+		return -EINVAL;
 	if (gnb->average_ms > 60000)
 		BAD("%s: gnb %s: average_ms %u must be 1..60000", cfg->path, name, gnb->average_ms);
 	for (unsigned i = 0; i < gnb->tb_bytes_count; i++)
@@ -52,9 +54,8 @@ config_phy_gnb_finish(const struct ap_config *cfg, struct ap_cfg_phy *phy, struc
 		    AP_CFG_UES_MAX);
 	if (phy->ahead > 63)
 		BAD("%s: phy %s: ahead %u must be 1..63", cfg->path, phy->name, phy->ahead);
-	if (phy->harq.processes || phy->harq.max_tx || phy->soft_loss > 0 || phy->grant_on_sr)
-		BAD("%s: phy %s: harq, soft_loss and grant_on_sr are not for side gnb: the gNB "
-		    "grants",
+	if (phy->harq.max_tx || phy->grant_on_sr)
+		BAD("%s: phy %s: harq.max_tx and grant_on_sr are not for side gnb: the gNB grants",
 		    cfg->path, phy->name);
 	return 0;
 }
@@ -88,9 +89,50 @@ join(const struct ap_config *cfg, const struct ap_cfg_phy *phy, const struct ap_
 	return 0;
 }
 
-int
-config_phy_gnb_join(const struct ap_config *cfg, const struct ap_cfg_phy *phy, struct ap_error *err)
+/** @return the gNB at port2, or NULL where it is not in this file. */
+static const struct ap_cfg_gnb *
+gnb_of(const struct ap_config *cfg, const struct ap_cfg_phy *phy)
 {
+	for (unsigned i = 0; i < cfg->gnb_count; i++)
+		if (joined(cfg, phy->port2, &cfg->gnb[i].l2))
+			return &cfg->gnb[i];
+	return NULL;
+}
+
+/** A UE has the HARQ processes that its gNB's grants name, and so has the PHY. */
+static int
+join_harq(const struct ap_config *cfg, struct ap_cfg_phy *phy, const struct ap_cfg_gnb *gnb,
+	  struct ap_error *err)
+{
+	if (gnb == NULL)
+		return 0;
+	if (phy->harq.processes == 0)
+		phy->harq.processes = gnb->harq.processes;
+	if ((phy->harq.processes > 0) != (gnb->harq.processes > 0))
+		BAD("%s: phy %s: has 'harq', but gnb %s at its port has not", cfg->path, phy->name,
+		    gnb->l2.name);
+	for (unsigned i = 0; i < cfg->ue_count; i++) {
+		struct ap_cfg_ue *ue = &cfg->ue[i];
+
+		if (!joined(cfg, phy->port, ue))
+			continue;
+		if (ue->harq.processes == 0)
+			ue->harq = gnb->harq;
+		if (gnb->harq.processes == 0 && ue->harq.processes)
+			BAD("%s: ue %s: has 'harq', but its gnb %s has not", cfg->path, ue->name,
+			    gnb->l2.name);
+		if (ue->harq.processes < gnb->harq.processes)
+			BAD("%s: gnb %s: harq.processes %u, but ue %s has %u", cfg->path,
+			    gnb->l2.name, gnb->harq.processes, ue->name, ue->harq.processes);
+	}
+	return 0;
+}
+
+int
+config_phy_gnb_join(const struct ap_config *cfg, struct ap_cfg_phy *phy, struct ap_error *err)
+{
+	const struct ap_cfg_gnb *gnb = gnb_of(cfg, phy);
+
 	for (unsigned i = 0; i < cfg->ue_count; i++) {
 		if (joined(cfg, phy->port2, &cfg->ue[i]))
 			BAD("%s: phy %s: port2 is the gNB's with side gnb, but leads to ue %s",
@@ -103,17 +145,11 @@ config_phy_gnb_join(const struct ap_config *cfg, const struct ap_cfg_phy *phy, s
 				    cfg->path, cfg->ue[i].name);
 		}
 	}
-	for (unsigned i = 0; i < cfg->gnb_count; i++) {
-		const struct ap_cfg_gnb *gnb = &cfg->gnb[i];
-
-		if (!joined(cfg, phy->port2, &gnb->l2))
-			continue;
-		if (join(cfg, phy, &gnb->l2, err) < 0)
-			return -EINVAL;
-		for (unsigned c = 0; c < gnb->tb_bytes_count; c++)
-			if (gnb->tb_bytes[c] > phy->tb_bytes[c])
-				BAD("%s: gnb %s: tb_bytes[%u] = %u, but phy %s has %u", cfg->path,
-				    gnb->l2.name, c, gnb->tb_bytes[c], phy->name, phy->tb_bytes[c]);
-	}
-	return 0;
+	if (gnb && join(cfg, phy, &gnb->l2, err) < 0)
+		return -EINVAL;
+	for (unsigned c = 0; gnb && c < gnb->tb_bytes_count; c++)
+		if (gnb->tb_bytes[c] > phy->tb_bytes[c])
+			BAD("%s: gnb %s: tb_bytes[%u] = %u, but phy %s has %u", cfg->path,
+			    gnb->l2.name, c, gnb->tb_bytes[c], phy->name, phy->tb_bytes[c]);
+	return join_harq(cfg, phy, gnb, err);
 }

@@ -252,6 +252,7 @@ static const cyaml_schema_field_t gnb_fields[] = {
 	CYAML_FIELD_UINT("ues_per_slot", OPT, struct ap_cfg_gnb, ues_per_slot),
 	CYAML_FIELD_UINT("ue_slot_bytes", OPT, struct ap_cfg_gnb, ue_slot_bytes),
 	CYAML_FIELD_UINT("average_ms", OPT, struct ap_cfg_gnb, average_ms),
+	CYAML_FIELD_MAPPING("harq", OPT, struct ap_cfg_gnb, harq, harq_fields),
 	CYAML_FIELD_END};
 static const cyaml_schema_value_t gnb_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_gnb, gnb_fields)};

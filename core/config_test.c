@@ -136,7 +136,15 @@ test_a_gnb_and_its_ues(void **state)
 #define GNB "ues: 3, address: 10.60.0.1, tb_bytes: [9000]"
 	assert_null(problem(CELL(UES, GNB, "ues: 3")));
 	assert_problem(CELL("count: 3, sr: {trans_max: 4}", GNB, "ues: 3"), "ue ue", "'address'");
-	assert_problem(CELL(UES ", harq: {processes: 4}", GNB, "ues: 3"), "ue ue", "one UE");
+	assert_null(problem(CELL(UES, GNB ", harq: {max_tx: 2}", "ues: 3, soft_loss: 0.1")));
+	assert_null(problem(CELL(UES ", harq: {processes: 8}", GNB ", harq: {processes: 8}",
+				 "ues: 3, harq: {processes: 8}")));
+	assert_problem(CELL(UES ", harq: {processes: 4}", GNB, "ues: 3"), "ue ue", "gnb gnb");
+	assert_problem(CELL(UES ", harq: {processes: 4}", GNB ", harq: {processes: 5}", "ues: 3"),
+		       "gnb gnb", "ue ue has 4");
+	assert_problem(CELL(UES, GNB, "ues: 3, harq: {processes: 4}"), "phy phy", "gnb gnb");
+	assert_problem(CELL(UES, GNB ", harq: {processes: 33}", "ues: 3"), "gnb gnb", "1..32");
+	assert_problem(CELL(UES, GNB ", harq: {max_tx: 9}", "ues: 3"), "gnb gnb", "1..8");
 	assert_problem(CELL(UES ", any_rnti: true", GNB, "ues: 3"), "ue ue", "one UE");
 	assert_problem(CELL(UES ", rnti: 65518", GNB, "ues: 3"), "ue ue", "65519");
 	assert_problem(CELL("count: 1025, address: 10.0.0.1", GNB, "ues: 3"), "ue ue", "1024");
@@ -147,7 +155,8 @@ test_a_gnb_and_its_ues(void **state)
 	assert_problem(CELL(UES, GNB, "ues: 2"), "phy phy", "3 from 17921");
 	assert_problem(CELL(UES, GNB, "ues: 3, rnti: 7"), "phy phy", "from rnti 7");
 	assert_problem(CELL(UES, GNB, "ues: 3, ahead: 64"), "phy phy", "1..63");
-	assert_problem(CELL(UES, GNB, "ues: 3, soft_loss: 0.1"), "phy phy", "not for side gnb");
+	assert_problem(CELL(UES, GNB, "ues: 3, soft_loss: 1.1"), "phy phy", "soft_loss");
+	assert_problem(CELL(UES, GNB, "ues: 3, grant_on_sr: true"), "phy phy", "not for side gnb");
 	assert_problem(CELL(UES, "ues: 3, tb_bytes: [9000]", "ues: 3"), "gnb gnb", "'address'");
 	assert_problem(CELL(UES, "ues: 3, address: 10.60.0.1, tb_bytes: [9001]", "ues: 3"),
 		       "gnb gnb", "phy phy has 9000");

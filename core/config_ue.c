@@ -235,8 +235,6 @@ count_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error 
 		    cfg->path, ue->kind, ue->name);
 	if (ue->any_rnti)
 		BAD("%s: %s %s: any_rnti is for one UE", cfg->path, ue->kind, ue->name);
-	if (ue->harq.processes || ue->harq.max_tx)
-		BAD("%s: %s %s: harq is for one UE", cfg->path, ue->kind, ue->name);
 	return 0;
 }
 

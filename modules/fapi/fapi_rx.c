@@ -23,6 +23,7 @@ fapi_rx_init(struct fapi_rx *f, const struct fapi_rx_cfg *cfg)
 		.nb_ues = cfg->nb_ues ? cfg->nb_ues : 1,
 		.slots = cfg->slots,
 		.ul = cfg->ul,
+		.box = cfg->box,
 		.copier = cfg->copier,
 	};
 	for (uint8_t i = 0; i < cfg->carriers; i++)
@@ -228,6 +229,62 @@ sr_indication(struct fapi_rx *f, const uint8_t *p, size_t len)
 	return 0;
 }
 
+/** A PHY that received nothing has no SNR to tell of. */
+static enum mac_tb_verdict
+verdict(const struct fapi_crc *c)
+{
+	if (!c->failed)
+		return MAC_TB_DECODED;
+	return c->ul_cqi == FAPI_CQI_INVALID ? MAC_TB_NOT_SENT : MAC_TB_FAILED;
+}
+
+/** What became of uplink TBs. @return 0 or -(enum codec_err). */
+static int
+crc_indication(struct fapi_rx *f, uint16_t carrier, const uint8_t *p, size_t len)
+{
+	struct fapi_crc c[FAPI_CRCS_MAX];
+	unsigned nb = FAPI_CRCS_MAX;
+	struct fapi_slot at;
+	int ret = fapi_crc_indication_decode(p, len, &at, c, &nb);
+
+	if (ret < 0)
+		return ret;
+	if (at.slot >= f->slots_per_frame)
+		return -CODEC_RESERVED;
+	for (unsigned i = 0; i < nb; i++) {
+		const uint32_t ue = ue_of(f, c[i].rnti);
+
+		f->crcs_in++;
+		if (ue == L2_NO_UE) {
+			f->crcs_other++;
+			continue;
+		}
+		mac_tb_box_put(f->box, (struct mac_tb_news){.sfn = at.sfn,
+							    .slot = (uint8_t)at.slot,
+							    .carrier = (uint8_t)carrier,
+							    .ue = (uint16_t)ue,
+							    .process = c[i].harq_id,
+							    .verdict = verdict(&c[i])});
+	}
+	return 0;
+}
+
+/** What the PHY refused. @return 0 or -(enum codec_err). */
+static int
+error_indication(struct fapi_rx *f, const uint8_t *p, size_t len)
+{
+	int ret = fapi_error_decode(p, len, &f->error);
+
+	if (ret < 0)
+		return ret;
+	f->errors_in++;
+	if (f->box && f->error.message_id == FAPI_UL_TTI_REQUEST)
+		mac_tb_box_put(f->box, (struct mac_tb_news){.sfn = f->error.at.sfn,
+							    .slot = (uint8_t)f->error.at.slot,
+							    .verdict = MAC_TB_REFUSED});
+	return 0;
+}
+
 /** Slots from `a` to `b`, 1 for the next. */
 static uint32_t
 slots_between(const struct fapi_rx *f, struct fapi_slot a, struct fapi_slot b)
@@ -295,9 +352,15 @@ control_message(struct fapi_rx *f, const struct nfapi_p7 *h, struct rte_mbuf *m,
 		}
 		ret = sr_indication(f, p, len);
 		break;
+	case FAPI_CRC_INDICATION:
+		if (f->box == NULL) {
+			frame_drop(m, FAPI_RX_UNKNOWN_MESSAGE, out);
+			return;
+		}
+		ret = crc_indication(f, h->phy_id, p, len);
+		break;
 	case FAPI_ERROR_INDICATION:
-		ret = fapi_error_decode(p, len, &f->error);
-		f->errors_in += ret > 0;
+		ret = error_indication(f, p, len);
 		break;
 	default:
 		frame_drop(m, FAPI_RX_UNKNOWN_MESSAGE, out);

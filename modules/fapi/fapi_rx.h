@@ -15,6 +15,7 @@
 #include "modules/fapi/fapi_reassembly.h"
 #include "modules/l2/l2.h"
 #include "modules/mac/mac_ul.h"
+#include "modules/mac/mac_tb_box.h"
 
 /** Default time a message may take to arrive whole; under traffic FAPI_OVERTAKEN ends it sooner. */
 #define FAPI_REASSEMBLY_NS 50000000ULL
@@ -31,6 +32,7 @@ struct fapi_rx_cfg {
 	uint64_t reassembly_ns; /**< 0: FAPI_REASSEMBLY_NS */
 	struct slot_box *slots;
 	struct mac_ul *ul;         /**< [nb_ues] a gNB's: who asks to be scheduled; NULL: a UE */
+	struct mac_tb_box *box;    /**< a gNB's: what became of uplink TBs; NULL: nobody asks */
 	struct rte_mempool *proto; /**< copies where one frame holds several TBs */
 	struct ap_copier *copier; /**< frames are copied before anything else; NULL: they are not */
 };
@@ -48,6 +50,8 @@ struct fapi_rx {
 	uint64_t grants_other; /**< TBs granted to other RNTIs */
 	uint64_t srs_in;       /**< SR.indications */
 	uint64_t srs_other;    /**< those of other RNTIs */
+	uint64_t crcs_in;      /**< TBs in CRC.indications */
+	uint64_t crcs_other;   /**< those of other RNTIs */
 	uint64_t errors_in;    /**< ERROR.indications */
 	struct fapi_error error; /**< the last of them */
 	/* constant */
@@ -60,6 +64,7 @@ struct fapi_rx {
 	uint64_t reassembly_ns;
 	struct slot_box *slots;
 	struct mac_ul *ul;
+	struct mac_tb_box *box;
 	struct ap_copier *copier;
 
 	uint16_t place[L2_UES_MAX]; /**< of a UE in `grants`, if it is there. worker: rw */

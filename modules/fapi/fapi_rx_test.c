@@ -707,6 +707,71 @@ grants_are_lost_with_a_count(void **state)
 	assert_int_equal(b.rx.error.code, 8);
 }
 
+static struct mac_tb_box box;
+
+/** A message of the PHY to a gNB, whose UEs are 0x4601 to 0x4603. */
+static void
+deliver_crcs(uint16_t carrier, struct fapi_slot at, const struct fapi_crc *c, unsigned nb)
+{
+	const struct nfapi_p7 h = {.phy_id = carrier, .message_id = FAPI_CRC_INDICATION};
+	uint8_t p[FAPI_CRC_INDICATION_LEN(4)];
+	struct rte_mbuf *m;
+	int len = fapi_crc_indication_encode(p, sizeof(p), at, c, nb);
+
+	assert_true(len > 0);
+	m = frame(&h, p, (uint16_t)len);
+	deliver(&m, 1, 0);
+}
+
+static void
+crcs_reach_the_box(void **state)
+{
+	static const struct fapi_crc c[4] = {
+		{.rnti = 0x4601, .harq_id = 3, .ul_cqi = 100},
+		{.rnti = 0x4603, .harq_id = 9, .ul_cqi = 100, .failed = true},
+		{.rnti = 0x4604, .ul_cqi = 100},
+		{.rnti = 0x4602, .harq_id = 5, .ul_cqi = FAPI_CQI_INVALID, .failed = true},
+	};
+	static const struct mac_tb_news expected[] = {
+		{1000, 0, 79, 1, 3, MAC_TB_DECODED},
+		{1000, 2, 79, 1, 9, MAC_TB_FAILED},
+		{1000, 1, 79, 1, 5, MAC_TB_NOT_SENT},
+		{7, 0, 8, 0, 0, MAC_TB_REFUSED},
+	};
+	const struct nfapi_p7 err = {.message_id = FAPI_ERROR_INDICATION};
+	uint8_t p[FAPI_ERROR_INDICATION_LEN];
+	struct mac_tb_news n;
+	struct rte_mbuf *m;
+
+	(void)state;
+	deliver_crcs(1, (struct fapi_slot){1000, 79}, c, 4); /* a UE has no use for it */
+	assert_int_equal(b.drops[FAPI_RX_UNKNOWN_MESSAGE], 1);
+	memset(&box, 0, sizeof(box));
+	b.rx.box = &box;
+	b.rx.rnti = 0x4601;
+	b.rx.nb_ues = 3;
+	deliver_crcs(1, (struct fapi_slot){1000, 79}, c, 4);
+	assert_int_equal(b.rx.crcs_in, 4);
+	assert_int_equal(b.rx.crcs_other, 1);
+	fapi_error_put(p, &(struct fapi_error){{7, 8}, FAPI_UL_TTI_REQUEST, 3});
+	m = frame(&err, p, sizeof(p));
+	deliver(&m, 1, 0);
+	fapi_error_put(p, &(struct fapi_error){{7, 8}, FAPI_DL_TTI_REQUEST, 3});
+	m = frame(&err, p, sizeof(p));
+	deliver(&m, 1, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_true(mac_tb_box_get(&box, &n));
+		assert_memory_equal(&n, &expected[i], sizeof(n));
+	}
+	assert_false(mac_tb_box_get(&box, &n));
+	deliver_crcs(0, (struct fapi_slot){1, 80}, c, 1); /* numerology 3 has 80 */
+	assert_int_equal(b.drops[FAPI_RX_BAD_BODY], 1);
+	for (unsigned i = 0; i < MAC_TB_BOX / 4 + 1; i++)
+		for (unsigned k = 0; k < 4; k++)
+			deliver_crcs(0, (struct fapi_slot){1, 1}, c, 1);
+	assert_int_equal(box.full, 4);
+}
+
 static void
 configuration_is_checked(void **state)
 {
@@ -747,6 +812,7 @@ main(void)
 		with_bench(grants_of_others_are_left),
 		with_bench(grants_of_many_ues),
 		with_bench(grants_are_lost_with_a_count),
+		with_bench(crcs_reach_the_box),
 		with_bench(configuration_is_checked),
 	};
 

@@ -60,6 +60,7 @@ cell_make(struct gnb_l2 *gnb, struct ap_error *err)
 			  .ues_per_slot = cfg->ues_per_slot,
 			  .ue_bytes = cfg->ue_slot_bytes,
 			  .average_ms = cfg->average_ms},
+		.harq = {.processes = cfg->harq.processes, .max_tx = cfg->harq.max_tx},
 		.ul = gnb->stack.ul,
 	};
 
@@ -82,13 +83,18 @@ gnb_report(const void *obj, double seconds, FILE *f, bool json)
 	fprintf(f,
 		json ? "{\"role\": \"%s\", \"slots\": %" PRIu64 ", \"slots_missed\": %" PRIu64
 		       ", \"dl_tbs\": %" PRIu64 ", \"dl_tb_bytes\": %" PRIu64
-		       ", \"ul_tbs\": %" PRIu64 ", \"ul_tb_bytes\": %" PRIu64 ", \"srs\": %" PRIu64
+		       ", \"ul_tbs\": %" PRIu64 ", \"ul_tb_bytes\": %" PRIu64
+		       ", \"ul_crc_failed\": %" PRIu64 ", \"harq_retx\": %" PRIu64
+		       ", \"harq_lost\": %" PRIu64 ", \"harq_dtx\": %" PRIu64 ", \"srs\": %" PRIu64
 		       ", \"phy_errors\": %" PRIu64 ", \"scheduler\": \"%s\"}"
 		     : "%s: shared %" PRIu64 " slots, missed %" PRIu64 ", sent %" PRIu64
-		       " TBs of %" PRIu64 " B, granted %" PRIu64 " of %" PRIu64 " B, heard %" PRIu64
-		       " SRs and %" PRIu64 " errors of the PHY, scheduler %s\n",
-		gnb->cfg->l2.name, l2->slots_served, missed, c->dl_tbs, c->dl_bytes, c->ul_tbs,
-		c->ul_bytes, l2->fapi_rx->srs_in, l2->fapi_rx->errors_in,
+		       " TBs of %" PRIu64 " B, granted %" PRIu64 " of %" PRIu64 " B, %" PRIu64
+		       " did not decode, %" PRIu64 " granted again, %" PRIu64 " lost, %" PRIu64
+		       " not sent, heard %" PRIu64 " SRs and %" PRIu64
+		       " errors of the PHY, scheduler %s\n",
+		gnb->cfg->l2.name, l2->slots_served, missed, c->dl.tbs, c->dl.bytes, c->ul.tbs,
+		c->ul.bytes, c->ul.stats.failed, c->ul.stats.retx, c->ul.stats.lost,
+		c->ul.stats.not_sent, l2->fapi_rx->srs_in, l2->fapi_rx->errors_in,
 		policies[gnb->cfg->scheduler]);
 }
 

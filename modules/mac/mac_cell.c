@@ -7,8 +7,6 @@
 
 #include "modules/mac/mac_tx.h"
 
-#define OVERHEAD 8 /* of a TB: a BSR, or the subheader of a segment */
-
 /* What a TTI request says beside RNTI, TB size and index: there is no radio to be told of more. */
 static const struct fapi_grant full_band = {
 	.bwp_size = 273,
@@ -19,11 +17,37 @@ static const struct fapi_grant full_band = {
 	.new_data = true,
 };
 
+static int
+way_make(struct mac_cell_way *way, const struct mac_cell_cfg *cfg, bool harq)
+{
+	const uint32_t nb = cfg->nb_ues * cfg->nb_carriers;
+	struct mac_sched_cfg sched = cfg->sched;
+	int rc;
+
+	sched.nb_ues = cfg->nb_ues;
+	sched.ues_per_slot = RTE_MIN(sched.ues_per_slot, cfg->pdus);
+	rc = mac_sched_init(&way->sched, &sched);
+	if (rc < 0 || cfg->harq.processes == 0 || !harq)
+		return rc;
+	if (cfg->harq.processes > MAC_HARQ_MAX || cfg->harq.max_tx == 0)
+		return -EINVAL;
+	way->harq = rte_zmalloc("mac_cell", nb * sizeof(*way->harq), RTE_CACHE_LINE_SIZE);
+	for (uint32_t i = 0; way->harq && i < nb; i++)
+		mac_net_harq_init(&way->harq[i], &cfg->harq);
+	return way->harq ? 0 : -ENOMEM;
+}
+
+static void
+way_free(struct mac_cell_way *way)
+{
+	mac_sched_fini(&way->sched);
+	rte_free(way->harq);
+}
+
 struct mac_cell *
 mac_cell_create(const struct mac_cell_cfg *cfg)
 {
 	struct mac_cell *cell = rte_zmalloc("mac_cell", sizeof(*cell), RTE_CACHE_LINE_SIZE);
-	struct mac_sched_cfg sched = cfg->sched;
 	int rc;
 
 	if (cell == NULL) {
@@ -31,15 +55,14 @@ mac_cell_create(const struct mac_cell_cfg *cfg)
 		return NULL;
 	}
 	cell->cfg = *cfg;
-	sched.nb_ues = cfg->nb_ues;
-	sched.ues_per_slot = RTE_MIN(sched.ues_per_slot, cfg->pdus);
 	cell->want = rte_zmalloc("mac_cell", cfg->nb_ues * sizeof(*cell->want), 0);
 	cell->wants = rte_zmalloc("mac_cell", cfg->nb_ues * sizeof(*cell->wants), 0);
+	cell->offer = rte_zmalloc("mac_cell", cfg->nb_ues * sizeof(*cell->offer), 0);
 	cell->place = rte_zmalloc("mac_cell", cfg->nb_ues * sizeof(*cell->place), 0);
-	rc = mac_sched_init(&cell->dl_sched, &sched);
+	rc = way_make(&cell->ul, cfg, true);
 	if (rc == 0)
-		rc = mac_sched_init(&cell->ul_sched, &sched);
-	if (rc == 0 && cell->want && cell->wants && cell->place)
+		rc = way_make(&cell->dl, cfg, false);
+	if (rc == 0 && cell->want && cell->wants && cell->offer && cell->place)
 		return cell;
 	mac_cell_destroy(cell);
 	errno = rc < 0 ? -rc : ENOMEM;
@@ -51,26 +74,21 @@ mac_cell_destroy(struct mac_cell *cell)
 {
 	if (cell == NULL)
 		return;
-	mac_sched_fini(&cell->dl_sched);
-	mac_sched_fini(&cell->ul_sched);
+	way_free(&cell->ul);
+	way_free(&cell->dl);
 	rte_free(cell->want);
 	rte_free(cell->wants);
+	rte_free(cell->offer);
 	rte_free(cell->place);
 	rte_free(cell);
-}
-
-static uint32_t
-slots_per_frame(const struct mac_cell *cell)
-{
-	return 10U << cell->cfg.numerology;
 }
 
 /** Counts the slots on from the last one. */
 static void
 slot_count(struct mac_cell *cell, const struct slot_grant *slot)
 {
-	const uint64_t period = (uint64_t)(FAPI_SFN_MAX + 1) * slots_per_frame(cell);
-	const uint64_t at = (uint64_t)slot->sfn * slots_per_frame(cell) + slot->slot;
+	const uint64_t period = (uint64_t)(FAPI_SFN_MAX + 1) * mac_cell_slots_per_frame(cell);
+	const uint64_t at = (uint64_t)slot->sfn * mac_cell_slots_per_frame(cell) + slot->slot;
 
 	/* Not from 0: what was before the first slot is counted as well. */
 	cell->slot = cell->begun ? cell->slot + (at + period - cell->slot % period) % period
@@ -79,38 +97,79 @@ slot_count(struct mac_cell *cell, const struct slot_grant *slot)
 	cell->at = (struct fapi_slot){slot->sfn, slot->slot};
 }
 
+struct fapi_grant *
+mac_cell_pdu(const struct mac_cell *cell, const struct l2 *l2, struct mac_cell_tti *tti,
+	     uint32_t ue)
+{
+	struct fapi_grant *pdu = &tti->grant[tti->nb];
+
+	*pdu = full_band;
+	pdu->rnti = (uint16_t)(l2->rnti + ue);
+	pdu->handle = tti->nb++;
+	pdu->subcarrier_spacing = cell->cfg.numerology;
+	return pdu;
+}
+
+/** Those of the wants that the carrier can serve. @return how many */
+static unsigned
+offer_make(struct mac_cell *cell, const struct mac_cell_way *way, uint32_t carrier, unsigned nb)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < nb; i++) {
+		if (!mac_cell_free(cell, way, cell->wants[i].ue, carrier))
+			continue;
+		cell->offer[n] = cell->wants[i];
+		cell->offer[n++].rate = cell->cfg.tb_bytes[carrier];
+	}
+	return n;
+}
+
 /**
- * Who is granted what of a carrier, as PDUs of its request; what they get is taken off the wants.
+ * Who is granted what of a carrier, as PDUs of its request: first what did not decode; what UEs
+ * get of new data is taken off the wants.
  * @return wants left
  */
 static unsigned
-share_carrier(struct mac_cell *cell, struct mac_sched *sched, const struct l2 *l2, uint32_t carrier,
-	      unsigned nb, uint64_t now_ns, struct mac_cell_tti *tti)
+share_carrier(struct mac_cell *cell, struct mac_cell_way *way, const struct l2 *l2,
+	      uint32_t carrier, unsigned nb, uint64_t now_ns)
 {
-	const uint32_t capacity = cell->cfg.tb_bytes[carrier];
+	struct mac_sched_room room = {MAC_SCHED_WHOLE, way->sched.ues_per_slot};
+	struct mac_cell_tti *tti = &way->tti[carrier];
 	struct mac_sched_grant g[SLOT_UES_MAX];
-	unsigned grants, kept = 0, w = 0;
+	unsigned grants, kept = 0;
 
 	tti->nb = 0;
-	for (unsigned i = 0; i < nb; i++)
-		cell->wants[i].rate = capacity;
-	grants = mac_sched_run(sched, cell->wants, nb, now_ns, g);
+	mac_cell_again(cell, way, l2, carrier, &room);
+	grants = mac_sched_run(&way->sched, cell->offer, offer_make(cell, way, carrier, nb), &room,
+			       now_ns, g);
 	for (unsigned i = 0; i < grants; i++) {
-		struct fapi_grant *pdu = &tti->grant[tti->nb];
+		struct fapi_grant *pdu = mac_cell_pdu(cell, l2, tti, g[i].ue);
+		unsigned w = 0;
 
-		*pdu = full_band;
-		pdu->rnti = (uint16_t)(l2->rnti + g[i].ue);
-		pdu->handle = tti->nb++;
-		pdu->subcarrier_spacing = cell->cfg.numerology;
-		pdu->tb_bytes = g[i].bytes;
-		for (w = 0; cell->wants[w].ue != g[i].ue;)
+		while (cell->wants[w].ue != g[i].ue)
 			w++;
 		cell->wants[w].bytes -= g[i].bytes;
+		pdu->tb_bytes = g[i].bytes;
+		mac_cell_new(cell, way, g[i].ue, carrier,
+			     mac_sched_part(g[i].bytes, cell->cfg.tb_bytes[carrier]), pdu);
+		if (way == &cell->ul)
+			mac_want_granted(&cell->want[g[i].ue], cell->slot, g[i].bytes);
 	}
 	for (unsigned i = 0; i < nb; i++)
-		if (cell->wants[i].bytes > OVERHEAD)
+		if (cell->wants[i].bytes > MAC_CELL_OVERHEAD)
 			cell->wants[kept++] = cell->wants[i];
 	return kept;
+}
+
+static void
+count(struct mac_cell_way *way, uint32_t carrier)
+{
+	const struct mac_cell_tti *tti = &way->tti[carrier];
+
+	way->tbs += tti->nb;
+	for (uint32_t i = 0; i < tti->nb; i++)
+		way->bytes += tti->grant[i].tb_bytes;
 }
 
 static void
@@ -120,22 +179,16 @@ share_uplink(struct mac_cell *cell, const struct l2 *l2, uint64_t now_ns)
 
 	for (uint32_t u = 0; u < cell->cfg.nb_ues; u++) {
 		const uint32_t bytes = mac_want(&cell->want[u], &cell->cfg.ul[u], cell->slot,
-						slots_per_frame(cell));
+						mac_cell_slots_per_frame(cell));
 
+		mac_cell_wanted(cell, &cell->ul, u, bytes > 0);
 		if (bytes > 0)
-			cell->wants[nb++] = (struct mac_sched_want){.ue = (uint16_t)u,
-								    .bytes = bytes + OVERHEAD};
+			cell->wants[nb++] = (struct mac_sched_want){
+				.ue = (uint16_t)u, .bytes = bytes + MAC_CELL_OVERHEAD};
 	}
 	for (uint32_t c = 0; c < cell->cfg.nb_carriers; c++) {
-		struct mac_cell_tti *tti = &cell->ul[c];
-
-		nb = share_carrier(cell, &cell->ul_sched, l2, c, nb, now_ns, tti);
-		for (unsigned i = 0; i < tti->nb; i++) {
-			mac_want_granted(&cell->want[tti->grant[i].rnti - l2->rnti], cell->slot,
-					 tti->grant[i].tb_bytes);
-			cell->ul_bytes += tti->grant[i].tb_bytes;
-		}
-		cell->ul_tbs += tti->nb;
+		nb = share_carrier(cell, &cell->ul, l2, c, nb, now_ns);
+		count(&cell->ul, c);
 	}
 }
 
@@ -159,6 +212,33 @@ record_of(struct mac_cell *cell, const struct slot_grant *slot, uint32_t ue,
 	return r;
 }
 
+/** Records of those that the carrier's request grants something. @return records */
+static uint32_t
+record_carrier(struct mac_cell *cell, const struct l2 *l2, const struct slot_grant *slot,
+	       uint32_t carrier, struct slot_grant *records, uint32_t nb_records)
+{
+	struct mac_cell_tti *tti = &cell->dl.tti[carrier];
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < tti->nb; i++) {
+		const struct fapi_grant *g = &tti->grant[i];
+		const uint16_t ue = (uint16_t)(g->rnti - l2->rnti);
+		struct slot_grant *r = record_of(cell, slot, ue, records, &nb_records);
+
+		if (r == NULL)
+			continue;
+		r->rnti = g->rnti;
+		r->tb_bytes[carrier] = g->tb_bytes;
+		r->tb[carrier] = (struct slot_tb){.handle = (uint16_t)g->handle,
+						  .new_data = g->new_data,
+						  .subcarrier_spacing = cell->cfg.numerology,
+						  .nr_of_symbols = g->nr_of_symbols};
+		tti->grant[kept++] = *g;
+	}
+	tti->nb = kept;
+	return nb_records;
+}
+
 static uint32_t
 share_downlink(struct mac_cell *cell, const struct l2 *l2, const struct slot_grant *slot,
 	       uint64_t now_ns, struct slot_grant *records)
@@ -172,31 +252,13 @@ share_downlink(struct mac_cell *cell, const struct l2 *l2, const struct slot_gra
 		if (bytes > 0)
 			cell->wants[nb++] = (struct mac_sched_want){
 				.ue = (uint16_t)u,
-				.bytes = (uint32_t)RTE_MIN(bytes + OVERHEAD, (uint64_t)1 << 30)};
+				.bytes = (uint32_t)RTE_MIN(bytes + MAC_CELL_OVERHEAD,
+							   (uint64_t)1 << 30)};
 	}
 	for (uint32_t c = 0; c < cell->cfg.nb_carriers; c++) {
-		struct mac_cell_tti *tti = &cell->dl[c];
-		uint32_t kept = 0;
-
-		nb = share_carrier(cell, &cell->dl_sched, l2, c, nb, now_ns, tti);
-		for (unsigned i = 0; i < tti->nb; i++) {
-			const struct fapi_grant *g = &tti->grant[i];
-			struct slot_grant *r = record_of(cell, slot, (uint16_t)(g->rnti - l2->rnti),
-							 records, &nb_records);
-
-			if (r == NULL)
-				continue;
-			r->rnti = g->rnti;
-			r->tb_bytes[c] = g->tb_bytes;
-			r->tb[c] = (struct slot_tb){.handle = (uint16_t)g->handle,
-						    .new_data = true,
-						    .subcarrier_spacing = cell->cfg.numerology,
-						    .nr_of_symbols = g->nr_of_symbols};
-			cell->dl_bytes += g->tb_bytes;
-			tti->grant[kept++] = *g;
-		}
-		tti->nb = kept;
-		cell->dl_tbs += kept;
+		nb = share_carrier(cell, &cell->dl, l2, c, nb, now_ns);
+		nb_records = record_carrier(cell, l2, slot, c, records, nb_records);
+		count(&cell->dl, c);
 	}
 	return nb_records;
 }
@@ -208,6 +270,7 @@ mac_cell_share(struct mac_cell *cell, const struct l2 *l2, const struct slot_gra
 	uint32_t nb;
 
 	slot_count(cell, slot);
+	mac_cell_take_news(cell);
 	share_uplink(cell, l2, now_ns);
 	nb = share_downlink(cell, l2, slot, now_ns, records);
 	if (nb == 0)

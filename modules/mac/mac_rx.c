@@ -246,6 +246,7 @@ mac_rx_tb(struct mac_rx *rx, struct rte_mbuf *tb, struct mac_rx_run *run)
 	if (rx->ul) {
 		rx->sfn = ap_ext(tb)->sfn;
 		rx->slot = ap_ext(tb)->slot;
+		rx->carrier = ap_meta(tb)->carrier;
 	}
 	cursor_enter(&c, tb);
 	for (uint32_t i = 1; i <= AHEAD; i++)

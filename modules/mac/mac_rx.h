@@ -73,6 +73,7 @@ struct mac_rx {
 	uint32_t stride; /**< length of the last subPDU: where the next ones probably are */
 	uint16_t sfn;    /**< of the TB in hand */
 	uint16_t slot;
+	uint8_t carrier;
 	struct mac_rx_spares own;
 
 	/* constant */

@@ -27,7 +27,7 @@ uplink_ce(struct mac_rx *rx, uint32_t index, const uint8_t *p, uint32_t bytes)
 			return false;
 		rx->bsr = bsr;
 		if (rx->ul)
-			mac_ul_report(rx->ul, bsr_bytes(&bsr), rx->sfn, rx->slot);
+			mac_ul_report(rx->ul, bsr_bytes(&bsr), rx->carrier, rx->sfn, rx->slot);
 		return true;
 	case MAC_UL_SINGLE_ENTRY_PHR:
 		mac_phr_decode(p, &rx->phr);

@@ -8,13 +8,12 @@
 #include <rte_malloc.h>
 
 #define AVERAGE_MS 100
-#define WHOLE (1ULL << 32) /* a slot of a carrier, in the unit of parts of it */
 
 /** Round robin: those behind the one that was served last, in turn. */
 static unsigned
 round_robin(struct mac_sched *s, const struct mac_sched_want *w, unsigned nb, uint64_t now_ns)
 {
-	unsigned first = 0, n = RTE_MIN(nb, s->ues_per_slot);
+	unsigned first = 0, n = RTE_MIN(nb, s->ues);
 
 	(void)now_ns;
 	while (first < nb && w[first].ue < s->next)
@@ -52,9 +51,9 @@ proportional_fair(struct mac_sched *s, const struct mac_sched_want *w, unsigned 
 		const double m = w[i].rate / (average(s, w[i].ue, now_ns) + 1);
 		unsigned at;
 
-		if (n == s->ues_per_slot && m <= metric[n - 1])
+		if (n == s->ues && m <= metric[n - 1])
 			continue;
-		n += n < s->ues_per_slot;
+		n += n < s->ues;
 		for (at = n - 1; at > 0 && metric[at - 1] < m; at--) {
 			metric[at] = metric[at - 1];
 			s->order[at] = s->order[at - 1];
@@ -107,7 +106,7 @@ mac_sched_fini(struct mac_sched *s)
 static uint32_t
 bytes_of(uint64_t part, uint32_t rate)
 {
-	return (uint32_t)((unsigned __int128)part * rate / WHOLE);
+	return (uint32_t)((unsigned __int128)part * rate / MAC_SCHED_WHOLE);
 }
 
 /** Gives the UE at `w` up to `part` of the slot on top of what it has. @return the part it took. */
@@ -119,18 +118,21 @@ give(const struct mac_sched *s, const struct mac_sched_want *w, uint64_t part, u
 
 	*has += more;
 	/* Rounded up, so that all parts together are never more than the slot. */
-	return RTE_MIN(part, ((uint64_t)more * WHOLE + w->rate - 1) / w->rate);
+	return RTE_MIN(part, mac_sched_part(more, w->rate));
 }
 
 unsigned
-mac_sched_run(struct mac_sched *s, const struct mac_sched_want *w, unsigned nb, uint64_t now_ns,
-	      struct mac_sched_grant *out)
+mac_sched_run(struct mac_sched *s, const struct mac_sched_want *w, unsigned nb,
+	      const struct mac_sched_room *room, uint64_t now_ns, struct mac_sched_grant *out)
 {
-	const unsigned n = s->policy->order(s, w, nb, now_ns);
+	uint64_t left = room ? room->part : MAC_SCHED_WHOLE;
 	uint32_t bytes[SLOT_UES_MAX] = {0};
-	uint64_t left = WHOLE;
-	unsigned grants = 0;
+	unsigned n, grants = 0;
 
+	s->ues = room ? RTE_MIN(room->ues, s->ues_per_slot) : s->ues_per_slot;
+	if (s->ues == 0 || left == 0)
+		return 0;
+	n = s->policy->order(s, w, nb, now_ns);
 	for (unsigned i = 0; s->policy->equal_parts && i < n; i++)
 		left -= give(s, &w[s->order[i]], left / (n - i), &bytes[i]);
 	for (unsigned i = 0; i < n && left > 0; i++)

@@ -29,12 +29,28 @@ struct mac_sched_grant {
 
 struct mac_sched;
 
+/** A slot of a carrier, in the unit of parts of it. */
+#define MAC_SCHED_WHOLE (1ULL << 32)
+
+/** What of a slot is to be shared out. */
+struct mac_sched_room {
+	uint64_t part; /**< of MAC_SCHED_WHOLE */
+	uint32_t ues;  /**< UEs that may be granted something */
+};
+
+/** @return the part of a slot that `bytes` of a UE with `rate` take, rounded up. */
+static inline uint64_t
+mac_sched_part(uint32_t bytes, uint32_t rate)
+{
+	return ((uint64_t)bytes * MAC_SCHED_WHOLE + rate - 1) / rate;
+}
+
 /** A way to choose. Stateless itself; its state is in struct mac_sched. */
 struct mac_sched_policy {
 	const char *name;
 	/**
 	 * Orders the UEs: puts into s->order the places in `w` of those to be served, at most
-	 * s->ues_per_slot, the first one first. @return how many
+	 * s->ues, the first one first. @return how many
 	 */
 	unsigned (*order)(struct mac_sched *s, const struct mac_sched_want *w, unsigned nb,
 			  uint64_t now_ns);
@@ -60,6 +76,7 @@ struct mac_sched_average {
 struct mac_sched {
 	/* owner: rw */
 	uint32_t next; /**< round robin: who comes first */
+	uint32_t ues;  /**< to be served at most in the run in hand, 1.. */
 	struct mac_sched_average *average;
 	uint16_t order[SLOT_UES_MAX]; /**< places in the wants */
 	/* constant */
@@ -80,10 +97,12 @@ void mac_sched_fini(struct mac_sched *s);
 /**
  * Shares a carrier's slot out. A UE with `rate` takes bytes / rate of it.
  * @param w by rising UE, each once
+ * @param room what of the slot there is, NULL: all
  * @param out room for ues_per_slot grants
  * @return how many
  */
 unsigned mac_sched_run(struct mac_sched *s, const struct mac_sched_want *w, unsigned nb,
-		       uint64_t now_ns, struct mac_sched_grant *out);
+		       const struct mac_sched_room *room, uint64_t now_ns,
+		       struct mac_sched_grant *out);
 
 #endif

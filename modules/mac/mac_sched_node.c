@@ -60,11 +60,14 @@ send_requests(struct ap_node *n, struct mac_serve *s, uint64_t now_ns)
 	struct mac_cell *cell = l2->cell;
 
 	for (uint8_t c = 0; c < l2->nb_carriers; c++) {
-		if (cell->ul[c].nb)
-			send_tti(n, FAPI_UL_TTI_REQUEST, c, &cell->ul[c], MAC_SLOT_EDGE_SR, now_ns);
-		if (cell->dl[c].nb && !send_tti(n, FAPI_DL_TTI_REQUEST, c, &cell->dl[c], c, now_ns))
-			for (uint32_t i = 0; i < s->nb; i++)
-				s->records[i].tb_bytes[c] = 0;
+		const struct mac_cell_tti *ul = &cell->ul.tti[c], *dl = &cell->dl.tti[c];
+
+		if (ul->nb && !send_tti(n, FAPI_UL_TTI_REQUEST, c, ul, MAC_SLOT_EDGE_SR, now_ns))
+			mac_cell_not_sent(cell, l2, c);
+		if (dl->nb == 0 || send_tti(n, FAPI_DL_TTI_REQUEST, c, dl, c, now_ns))
+			continue;
+		for (uint32_t i = 0; i < s->nb; i++)
+			s->records[i].tb_bytes[c] = 0;
 	}
 }
 

@@ -51,7 +51,7 @@ serve(struct mac_sched *s, unsigned nb, uint32_t bytes, const uint32_t *rate, ui
 
 		for (uint16_t u = 0; u < nb; u++)
 			w[u] = (struct mac_sched_want){u, bytes, rate[u]};
-		n = mac_sched_run(s, w, nb, t * SLOT_NS, g);
+		n = mac_sched_run(s, w, nb, NULL, t * SLOT_NS, g);
 		assert_true(n <= s->ues_per_slot);
 		for (unsigned i = 0; i < n; i++) {
 			assert_true(g[i].bytes > 0 && g[i].bytes <= bytes);
@@ -116,7 +116,7 @@ what_one_leaves_others_get(void **state)
 	uint64_t got[UES] = {0};
 
 	(void)state;
-	assert_int_equal(mac_sched_run(&s, w, 4, 0, g), 4);
+	assert_int_equal(mac_sched_run(&s, w, 4, NULL, 0, g), 4);
 	for (unsigned i = 0; i < 4; i++)
 		got[g[i].ue] = g[i].bytes;
 	assert_int_equal(got[1], 100);
@@ -167,7 +167,7 @@ proportional_fair_waits_for_good_slots(void **state)
 			for (uint16_t u = 0; u < UES; u++)
 				w[u] = (struct mac_sched_want){
 					u, 50000, (t / 7 + u) % 2 ? CAPACITY : CAPACITY / 5};
-			assert_int_equal(mac_sched_run(&s, w, UES, t * SLOT_NS, g), 1);
+			assert_int_equal(mac_sched_run(&s, w, UES, NULL, t * SLOT_NS, g), 1);
 			served[p][g[0].ue] += g[0].bytes;
 			sum[p] += g[0].bytes;
 		}
@@ -202,9 +202,9 @@ a_pause_earns_little(void **state)
 
 	(void)state;
 	for (; t < SLOTS; t++)
-		assert_int_equal(mac_sched_run(&s, w, 1, t * SLOT_NS, g), 1);
+		assert_int_equal(mac_sched_run(&s, w, 1, NULL, t * SLOT_NS, g), 1);
 	for (; t < 2 * SLOTS; t++) {
-		assert_int_equal(mac_sched_run(&s, w, 2, t * SLOT_NS, g), 1);
+		assert_int_equal(mac_sched_run(&s, w, 2, NULL, t * SLOT_NS, g), 1);
 		got[g[0].ue] += g[0].bytes;
 	}
 	assert_true(got[1] > got[0] && got[1] < got[0] + got[0] / 5);
@@ -227,7 +227,7 @@ configuration_is_checked(void **state)
 	assert_int_equal(mac_sched_init(&s, &cfg), -EINVAL);
 	cfg.nb_ues = 1;
 	assert_int_equal(mac_sched_init(&s, &cfg), 0);
-	assert_int_equal(mac_sched_run(&s, NULL, 0, 0, NULL), 0);
+	assert_int_equal(mac_sched_run(&s, NULL, 0, NULL, 0, NULL), 0);
 	mac_sched_fini(&s);
 }
 
@@ -236,7 +236,7 @@ configuration_is_checked(void **state)
 static void
 report(struct mac_ul *ul, uint64_t bytes, uint64_t slot)
 {
-	mac_ul_report(ul, bytes, (uint16_t)(slot / PER_FRAME % 1024), slot % PER_FRAME);
+	mac_ul_report(ul, bytes, 0, (uint16_t)(slot / PER_FRAME % 1024), slot % PER_FRAME);
 }
 
 /** SR, BSR, grants under way, and the end. */
@@ -297,6 +297,64 @@ silence_is_asked(void **state)
 	assert_int_equal(mac_want(&w, &ul, t, PER_FRAME), MAC_WANT_ASK_BYTES);
 }
 
+/** A TB that HARQ had sent again says what waited when it was first sent. */
+static void
+old_reports_are_old(void **state)
+{
+	struct mac_want w = {0};
+	struct mac_ul ul = {0};
+	const uint64_t t = 5000;
+	uint32_t bytes;
+
+	(void)state;
+	mac_want_granted(&w, t, 1000);     /* does not decode */
+	mac_want_granted(&w, t + 1, 3000); /* does */
+	mac_want_again(&w, t + 8, 2, t);
+	report(&ul, 20000, t + 8); /* of carrier 0: no retransmission there */
+	assert_in_range(mac_want(&w, &ul, t + 9, PER_FRAME), 20000, 20400);
+	w = (struct mac_want){0};
+	mac_want_granted(&w, t, 1000);
+	mac_want_granted(&w, t + 1, 3000);
+	mac_want_again(&w, t + 8, 2, t);
+	mac_ul_report(&ul, 20000, 2, (t + 8) / PER_FRAME % 1024, (t + 8) % PER_FRAME);
+	bytes = mac_want(&w, &ul, t + 9, PER_FRAME);
+	assert_in_range(bytes, 17000, 17400); /* what was granted since is under way */
+	report(&ul, 0, t + 1);                /* newer than that, though it came before */
+	assert_int_equal(mac_want(&w, &ul, t + 10, PER_FRAME), 0);
+	mac_want_again(&w, t + 9, 2, t);
+	mac_ul_report(&ul, 20000, 2, (t + 9) / PER_FRAME % 1024, (t + 9) % PER_FRAME);
+	assert_int_equal(mac_want(&w, &ul, t + 11, PER_FRAME), 0);
+}
+
+/** Where retransmissions took a part, what is left is shared out. */
+static void
+room_is_kept(void **state)
+{
+	const char *const policies[] = {"round_robin", "proportional_fair"};
+	const struct mac_sched_want w[] = {
+		{1, 50000, CAPACITY}, {4, 50000, CAPACITY}, {5, 50000, CAPACITY}};
+	struct mac_sched_room room = {MAC_SCHED_WHOLE / 4, 2};
+	struct mac_sched_grant g[SLOT_UES_MAX];
+
+	(void)state;
+	for (unsigned p = 0; p < 2; p++) {
+		struct mac_sched s = made(policies[p], 4, 0);
+		uint32_t sum = 0;
+		unsigned n;
+
+		room.ues = 2;
+		n = mac_sched_run(&s, w, 3, &room, 0, g);
+		assert_in_range(n, 1, 2);
+		for (unsigned i = 0; i < n; i++)
+			sum += g[i].bytes;
+		assert_in_range(sum, CAPACITY / 4 - 4, CAPACITY / 4);
+		room.ues = 0;
+		assert_int_equal(mac_sched_run(&s, w, 3, &room, 0, g), 0);
+		assert_int_equal(mac_sched_run(&s, w, 3, &(struct mac_sched_room){0, 3}, 0, g), 0);
+		mac_sched_fini(&s);
+	}
+}
+
 int
 main(void)
 {
@@ -310,6 +368,8 @@ main(void)
 		cmocka_unit_test(configuration_is_checked),
 		cmocka_unit_test(reports_become_wants),
 		cmocka_unit_test(silence_is_asked),
+		cmocka_unit_test(old_reports_are_old),
+		cmocka_unit_test(room_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

@@ -22,12 +22,13 @@ struct mac_ul_bsr {
 	uint32_t bytes; /**< upper edges of the reported levels, all LCGs, at most UINT32_MAX */
 	uint16_t sfn;
 	uint8_t slot;
+	uint8_t carrier;
 	uint8_t count; /**< tells a report from the one before, wraps; 0 before the first */
 };
 
 /** mac_demux only. */
 static inline void
-mac_ul_report(struct mac_ul *ul, uint64_t bytes, uint16_t sfn, uint16_t slot)
+mac_ul_report(struct mac_ul *ul, uint64_t bytes, uint8_t carrier, uint16_t sfn, uint16_t slot)
 {
 	const uint64_t old = atomic_load_explicit(&ul->bsr, memory_order_relaxed);
 	const uint8_t count = (uint8_t)old == UINT8_MAX ? 1 : (uint8_t)((uint8_t)old + 1);
@@ -35,8 +36,9 @@ mac_ul_report(struct mac_ul *ul, uint64_t bytes, uint16_t sfn, uint16_t slot)
 	if (bytes > UINT32_MAX)
 		bytes = UINT32_MAX;
 	atomic_store_explicit(&ul->bsr,
-			      bytes << 32 | (uint64_t)(sfn & 0x3FF) << 16 |
-				      (uint64_t)(slot & 0xFF) << 8 | count,
+			      bytes << 32 | (uint64_t)(carrier & 7) << 26 |
+				      (uint64_t)(sfn & 0x3FF) << 16 | (uint64_t)(slot & 0xFF) << 8 |
+				      count,
 			      memory_order_relaxed);
 }
 
@@ -47,6 +49,7 @@ mac_ul_bsr(const struct mac_ul *ul)
 	const uint64_t v = atomic_load_explicit(&ul->bsr, memory_order_relaxed);
 
 	return (struct mac_ul_bsr){.bytes = (uint32_t)(v >> 32),
+				   .carrier = v >> 26 & 7,
 				   .sfn = v >> 16 & 0x3FF,
 				   .slot = (uint8_t)(v >> 8),
 				   .count = (uint8_t)v};

@@ -25,21 +25,35 @@ with_subheaders(uint64_t bytes)
 	return bytes ? bytes + bytes / 64 + 16 : 0;
 }
 
+/** The slot in which the BSR was true: of a TB that was sent again the first one. */
+static uint64_t
+true_at(const struct mac_want *w, const struct mac_ul_bsr *b, uint64_t slot)
+{
+	for (uint32_t i = 0; i < RTE_MIN(w->nb_again, (uint32_t)MAC_WANT_AGAIN); i++)
+		if (w->again[i].slot == slot && w->again[i].carrier == b->carrier)
+			return w->again[i].first;
+	return slot;
+}
+
 static void
 heed_bsr(struct mac_want *w, const struct mac_ul_bsr *b, uint64_t now, uint32_t slots_per_frame)
 {
 	const uint64_t period = (uint64_t)(FAPI_SFN_MAX + 1) * slots_per_frame;
 	const uint64_t at = (uint64_t)b->sfn * slots_per_frame + b->slot;
 	const uint64_t ago = (now % period + period - at) % period;
-	const uint64_t under_way = granted_since(w, now - RTE_MIN(ago, now));
+	const uint64_t slot = true_at(w, b, now - RTE_MIN(ago, now));
+	const uint64_t under_way = granted_since(w, slot);
 	const uint64_t bytes = with_subheaders(b->bytes);
 
 	w->bsr_count = b->count;
+	w->vain = 0;
+	if (slot < w->newest)
+		return;
+	w->newest = slot;
 	w->left =
 		bytes > under_way ? (uint32_t)RTE_MIN(bytes - under_way, (uint64_t)UINT32_MAX) : 0;
 	w->active = b->bytes > 0;
 	w->ask = MAC_WANT_ASK_BYTES;
-	w->vain = 0;
 }
 
 uint32_t
@@ -66,6 +80,17 @@ mac_want(struct mac_want *w, const struct mac_ul *ul, uint64_t now, uint32_t slo
 		return 0;
 	}
 	return w->ask;
+}
+
+void
+mac_want_again(struct mac_want *w, uint64_t now, uint32_t carrier, uint64_t first)
+{
+	const uint32_t i = w->nb_again % MAC_WANT_AGAIN;
+
+	w->again[i].slot = now;
+	w->again[i].carrier = carrier;
+	w->again[i].first = first;
+	w->nb_again = w->nb_again + 1 < 2 * MAC_WANT_AGAIN ? w->nb_again + 1 : MAC_WANT_AGAIN;
 }
 
 void

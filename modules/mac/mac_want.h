@@ -9,6 +9,8 @@
  * A BSR counts less what was granted for later slots than its own. A UE that has used up what it
  * reported and did not report that nothing is left is granted small TBs now and then, each twice
  * the one before, until it reports: its last BSR may be lost, or data may have come since.
+ * A TB that HARQ had sent again brings the BSR of its first transmission: reports that newer ones
+ * overtook are not heeded.
  * Owner: the scheduler's lcore.
  */
 
@@ -22,6 +24,7 @@
 #define MAC_WANT_ASK_SLOTS 4   /**< between two grants that ask */
 #define MAC_WANT_ASK_MAX 65536 /**< largest of them, B */
 #define MAC_WANT_VAIN 32       /**< of them without a report, then the UE is left alone */
+#define MAC_WANT_AGAIN 8       /**< retransmissions remembered, a power of two */
 
 struct mac_want {
 	bool active;         /**< reported data, or asked, and did not say that it is done */
@@ -31,6 +34,13 @@ struct mac_want {
 	uint32_t ask;        /**< size of the next TB that asks, B */
 	uint32_t vain;       /**< TBs that asked since the last report */
 	uint64_t granted_at; /**< slot of the last grant */
+	uint64_t newest;     /**< slot of the newest BSR heeded */
+	uint32_t nb_again;
+	struct {
+		uint64_t slot;
+		uint64_t first; /**< slot of the TB's first grant */
+		uint32_t carrier;
+	} again[MAC_WANT_AGAIN];
 	uint32_t nb_past;
 	struct {
 		uint64_t slot;
@@ -48,5 +58,8 @@ uint32_t mac_want(struct mac_want *w, const struct mac_ul *ul, uint64_t now,
 
 /** It was granted `bytes` in slot `now`. */
 void mac_want_granted(struct mac_want *w, uint64_t now, uint32_t bytes);
+
+/** It was granted in slot `now` a TB again that it had first been granted in slot `first`. */
+void mac_want_again(struct mac_want *w, uint64_t now, uint32_t carrier, uint64_t first);
 
 #endif

@@ -4,6 +4,7 @@
 #include "codec/nfapi.h"
 #include "core/meta.h"
 #include "modules/fapi/fapi_tx.h"
+#include "modules/l2/l2.h"
 #include "modules/phy/phy.h"
 
 #define HOLD_FRAMES 16384
@@ -27,8 +28,8 @@ cfg_ok(const struct phy_cfg *c)
 		return false;
 	if (c->frame_bytes > UINT16_MAX || fapi_frag_payload(c->frame_bytes) == 0)
 		return false;
-	if (c->gnb && (!c->cross_connect || c->harq.processes || c->grant_on_sr ||
-		       c->ahead >= PHY_REQUEST_SLOTS / 2))
+	if (c->gnb && (!c->cross_connect || c->grant_on_sr || !probability(c->harq.soft_loss) ||
+		       c->ahead >= PHY_REQUEST_SLOTS / 2 || c->nb_ues > L2_UES_MAX))
 		return false;
 	if (c->pool == NULL ||
 	    rte_pktmbuf_data_room_size(c->pool) < c->frame_bytes + RTE_PKTMBUF_HEADROOM)
@@ -66,13 +67,16 @@ phy_init(struct phy *p, const struct phy_cfg *cfg)
 		if (p->cfg.side[side].downlink && cfg->harq.processes)
 			return -EINVAL;
 		phy_sr_init(&p->sr[side], p->cfg.numerology);
-		if (phy_harq_init(&p->harq[side], &p->cfg.harq, p->cfg.numerology) != 0)
+		if (!p->cfg.gnb &&
+		    phy_harq_init(&p->harq[side], &p->cfg.harq, p->cfg.numerology) != 0)
 			return -EINVAL;
 	}
 	if (p->cfg.gnb) {
 		p->requests = phy_requests_create();
-		if (p->requests == NULL)
+		if (p->requests == NULL || phy_uplink_init(p) != 0) {
+			phy_fini(p);
 			return -ENOMEM;
+		}
 	}
 	atomic_store(&p->limit, cfg->slots ? cfg->slots : PHY_SLOTS_FOREVER);
 	for (uint32_t side = 0; side < PHY_SIDES; side++)
@@ -88,6 +92,7 @@ phy_fini(struct phy *p)
 {
 	for (uint32_t side = 0; side < PHY_SIDES; side++)
 		phy_path_fini(&p->path[side]);
+	phy_uplink_fini(p);
 	phy_requests_destroy(p->requests);
 	p->requests = NULL;
 }

@@ -22,6 +22,7 @@
 #include "modules/phy/phy_request.h"
 #include "modules/phy/phy_slot.h"
 #include "modules/phy/phy_sr.h"
+#include "modules/phy/phy_uplink.h"
 
 #define PHY_SIDES 2
 #define PHY_UES 0 /**< with a gNB: the side of its UEs */
@@ -60,7 +61,8 @@ struct phy_cfg {
 	bool cross_connect; /**< two sides, else one */
 	/**
 	 * Side 1 is a gNB: it is told of slots and carriers' tb_bytes are what it may ask for; side
-	 * 0 are its UEs. Without HARQ and grant_on_sr.
+	 * 0 are its UEs. Of `harq`, whether it is on and soft_loss count, for the uplink; without
+	 * grant_on_sr.
 	 */
 	bool gnb;
 	uint32_t nb_ues; /**< with gnb: UEs, whose RNTIs begin at `rnti`; 0: 1 */
@@ -90,6 +92,7 @@ struct phy {
 	struct phy_harq harq[PHY_SIDES]; /**< between these two of a side */
 	struct phy_sr sr[PHY_SIDES];     /**< owner: the phy_loop node where frames come in */
 	struct phy_requests *requests;   /**< of a gNB; NULL without one */
+	struct phy_uplink uplink;        /**< of a gNB */
 };
 
 /**

@@ -106,7 +106,7 @@ static const struct ap_node_type phy_loop_type = {
 	.nb_edges = RTE_DIM(edges),
 	.drops = drops,
 	.nb_drops = RTE_DIM(drops),
-	.amplification = 2,
+	.amplification = 3, /* a copy, its twin, a CRC.indication */
 	.held = phy_loop_held,
 	.expire = phy_loop_timer,
 };

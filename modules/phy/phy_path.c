@@ -12,6 +12,8 @@ struct batch {
 	uint16_t nb_frames;               /**< sources of the jobs, and SRs */
 	struct rte_mbuf *rest[PHY_BURST]; /**< sources that phy_copy_all() does not free */
 	uint16_t nb_rest;
+	struct phy_uplink_crc crc[PHY_BURST]; /**< of a gNB's uplink TBs */
+	uint16_t nb_crcs;
 };
 
 int
@@ -115,6 +117,19 @@ handle_of(const struct rte_mbuf *m)
 	return pdu.index;
 }
 
+static int8_t
+drop_of(enum phy_harq_verdict v)
+{
+	switch (v) {
+	case PHY_HARQ_FAILED:
+		return PHY_SOFT_LOSS;
+	case PHY_HARQ_AGAIN:
+		return PHY_HARQ_REPEAT;
+	default:
+		return -1;
+	}
+}
+
 /** Whose TB it is, with a gNB, and where in the slots. */
 static struct fapi_slot
 slot_of(const struct rte_mbuf *m)
@@ -126,18 +141,24 @@ slot_of(const struct rte_mbuf *m)
 	return d.at;
 }
 
-/** With a gNB: a TB needs a PDU of a request; its first segment tells which. */
+/** With a gNB: a TB needs a PDU of a request; its first segment tells which. Does it decode? */
 static int8_t
-request_receive(struct phy *p, uint32_t side, const struct rte_mbuf *m, const struct nfapi_p7 *h)
+request_receive(struct phy *p, uint32_t side, const struct rte_mbuf *m, const struct nfapi_p7 *h,
+		struct batch *b)
 {
 	struct fapi_tx_pdu pdu;
+	int reason;
 
 	if (h->segment != 0)
 		return -1;
 	fapi_tx_pdu_decode(
 		rte_pktmbuf_mtod_offset(m, const uint8_t *, FAPI_HDR_LEN + FAPI_DATA_LEN),
 		FAPI_DATA_PDU_LEN, &pdu);
-	return (int8_t)phy_request_tb(p, side == PHY_UES, (uint8_t)h->phy_id, slot_of(m), &pdu);
+	reason = phy_request_tb(p, side == PHY_UES, (uint8_t)h->phy_id, slot_of(m), &pdu);
+	if (reason >= 0 || side != PHY_UES)
+		return (int8_t)reason;
+	return drop_of(phy_uplink_receive(p, (uint8_t)h->phy_id, slot_of(m), pdu.index,
+					  &p->path[side].rng, &b->crc[b->nb_crcs++]));
 }
 
 /** Does the TB decode? It is told by its first segment, which has the handle of its grant. */
@@ -146,28 +167,21 @@ harq_receive(struct phy *p, uint32_t side, const struct rte_mbuf *m, const struc
 {
 	if (!phy_harq_on(&p->harq[side]) || h->segment != 0)
 		return -1;
-	switch (phy_harq_receive(&p->harq[side], (uint8_t)h->phy_id, handle_of(m),
-				 &p->path[side].rng)) {
-	case PHY_HARQ_FAILED:
-		return PHY_SOFT_LOSS;
-	case PHY_HARQ_AGAIN:
-		return PHY_HARQ_REPEAT;
-	default:
-		return -1;
-	}
+	return drop_of(phy_harq_receive(&p->harq[side], (uint8_t)h->phy_id, handle_of(m),
+					&p->path[side].rng));
 }
 
 static inline struct phy_tb *
 tb_of(struct phy *p, uint32_t side, struct phy_path_carrier *c, const struct rte_mbuf *m,
-      const struct nfapi_p7 *h, uint64_t now_ns)
+      const struct nfapi_p7 *h, uint64_t now_ns, struct batch *b)
 {
 	struct phy_tb *tb = &c->tb[h->sequence % PHY_TBS];
 
 	if (likely(tb->valid && tb->in_sequence == h->sequence))
 		return tb;
 	if (p->requests)
-		return phy_tb_open(&p->path[side], c, h->sequence, request_receive(p, side, m, h),
-				   now_ns);
+		return phy_tb_open(&p->path[side], c, h->sequence,
+				   request_receive(p, side, m, h, b), now_ns);
 	return phy_tb_open(&p->path[side], c, h->sequence, harq_receive(p, side, m, h), now_ns);
 }
 
@@ -286,7 +300,7 @@ frame_in(struct phy *p, uint32_t side, struct rte_mbuf *m, uint64_t now_ns, stru
 		return;
 	}
 	c = &path->carrier[h.phy_id];
-	tb = tb_of(p, side, c, m, &h, now_ns);
+	tb = tb_of(p, side, c, m, &h, now_ns, b);
 	if (unlikely(tb->drop >= 0)) {
 		frame_drop(m, tb->drop, drops);
 		return;
@@ -321,12 +335,13 @@ batch_alloc(struct rte_mempool *pool, struct rte_mbuf **dst, uint16_t nb)
 	return got;
 }
 
-static inline uint16_t
-rnti_of(const struct phy *p, uint32_t side, const struct phy_job *j, uint16_t index)
+/** Of the UE and HARQ process of the grant, with a gNB. */
+static inline struct phy_request_pdu
+pdu_of(const struct phy *p, uint32_t side, const struct phy_job *j, uint16_t index)
 {
 	if (likely(p->requests == NULL))
-		return p->cfg.rnti;
-	return phy_request_rnti(p, side == PHY_UES, (uint8_t)j->h.phy_id, slot_of(j->dst), index);
+		return (struct phy_request_pdu){0};
+	return phy_request_pdu(p, side == PHY_UES, (uint8_t)j->h.phy_id, slot_of(j->dst), index);
 }
 
 /** Headers of RX_Data.indication over those of TX_Data.request, and the channel's errors. */
@@ -344,12 +359,15 @@ job_convert(struct phy *p, uint32_t side, struct phy_path *path, struct phy_job 
 	j->h.timestamp_us = timestamp_us;
 	nfapi_p7_put(q + NFAPI_ETHER_LEN, &j->h);
 	if (j->h.segment == 0) {
+		struct phy_request_pdu pdu;
 		struct fapi_tx_pdu tx;
 
 		fapi_tx_pdu_decode(q + FAPI_HDR_LEN + FAPI_DATA_LEN, FAPI_DATA_PDU_LEN, &tx);
+		pdu = pdu_of(p, side, j, tx.index);
 		fapi_rx_pdu_put(q + FAPI_HDR_LEN + FAPI_DATA_LEN,
 				&(struct fapi_rx_pdu){.handle = tx.index,
-						      .rnti = rnti_of(p, side, j, tx.index),
+						      .rnti = (uint16_t)(p->cfg.rnti + pdu.ue),
+						      .harq_id = pdu.process,
 						      .tb_bytes = tx.tb_bytes,
 						      .ul_cqi = FAPI_CQI_INVALID,
 						      .timing_advance = FAPI_TIMING_ADVANCE_INVALID,
@@ -385,6 +403,20 @@ batch_copy(struct batch *b, struct rte_mbuf **dst, uint16_t nb)
 	phy_copy_all(copy, RTE_MIN(nb, b->nb));
 }
 
+/** The gNB is told what became of its grants. */
+static void
+crcs_send(struct phy *p, struct phy_path *path, const struct batch *b, uint64_t now_ns,
+	  uint64_t *drops)
+{
+	uint64_t lost;
+	const uint16_t nb =
+		phy_uplink_tell(p, b->crc, b->nb_crcs, now_ns, path->out + path->nb_out, &lost);
+
+	path->nb_out += nb;
+	path->made += nb + lost;
+	drops[PHY_NO_MBUF] += lost;
+}
+
 void
 phy_path_burst(struct phy *p, uint32_t side, struct rte_mbuf **frames, uint16_t nb, uint64_t now_ns,
 	       uint64_t *drops)
@@ -398,6 +430,7 @@ phy_path_burst(struct phy *p, uint32_t side, struct rte_mbuf **frames, uint16_t 
 	b.nb = 0;
 	b.nb_frames = 0;
 	b.nb_rest = 0;
+	b.nb_crcs = 0;
 	path->nb_out = 0;
 	for (uint16_t i = 0; i < nb; i++)
 		rte_prefetch0(frames[i]);
@@ -416,6 +449,8 @@ phy_path_burst(struct phy *p, uint32_t side, struct rte_mbuf **frames, uint16_t 
 	}
 	path->used = b.nb_frames;
 	path->made = b.nb;
+	if (b.nb_crcs)
+		crcs_send(p, path, &b, now_ns, drops);
 	drops[PHY_NO_MBUF] += b.nb - copies;
 	rte_pktmbuf_free_bulk(b.rest, b.nb_rest);
 }

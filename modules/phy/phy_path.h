@@ -26,7 +26,8 @@
 #define PHY_TBS 8               /**< TBs of a carrier whose segments may mix, power of two */
 #define PHY_EXITS 64            /**< TBs of a carrier that may leave mixed, power of two */
 #define PHY_SWAP_NS 10000000ULL /**< a TB waits so long at most for the one to overtake it */
-#define PHY_OUT_MAX (8 * NFAPI_SEGMENTS_MAX + 2 * PHY_BURST) /**< frames one call can give back */
+/** Frames one call can give back: those held, copies and twins, CRC.indications. */
+#define PHY_OUT_MAX (8 * NFAPI_SEGMENTS_MAX + 3 * PHY_BURST)
 
 enum phy_loop_drop {
 	PHY_NOT_FAPI,   /**< another EtherType */

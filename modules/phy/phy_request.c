@@ -4,14 +4,19 @@
 #include <rte_malloc.h>
 
 #include "modules/fapi/fapi_tx.h"
+#include "modules/l2/l2.h"
 #include "modules/phy/phy.h"
 
-/* A cell: taken (1) | TB size (24) | SFN and slot (18) | RNTI (16), and 1 that it is in use. */
+/* A cell: taken (1) | NDI (1) | HARQ process (5) | TB size (23) | SFN and slot (18) | UE (10), and
+ * 1 that it is in use. */
 #define CELL_USED 1ULL
 #define CELL_TAKEN (1ULL << 63)
-#define CELL_RNTI(c) ((uint16_t)((c) >> 1))
-#define CELL_KEY(c) ((uint32_t)((c) >> 17 & 0x3FFFF))
-#define CELL_BYTES(c) ((uint32_t)((c) >> 35 & 0xFFFFFF))
+#define CELL_UE(c) ((uint16_t)((c) >> 1 & 0x3FF))
+#define CELL_KEY(c) ((uint32_t)((c) >> 11 & 0x3FFFF))
+#define CELL_BYTES(c) ((uint32_t)((c) >> 29 & 0x7FFFFF))
+#define CELL_PROCESS(c) ((uint8_t)((c) >> 52 & 0x1F))
+#define CELL_NDI(c) ((c) >> 57 & 1)
+_Static_assert(L2_UES_MAX <= 1 << 10, "a UE's index has 10 bits");
 
 /* SCF 222 table 3-31 */
 #define SFN_OUT_OF_SYNC 0x3
@@ -94,7 +99,7 @@ check(const struct phy *p, uint8_t carrier, const struct fapi_grant *g, unsigned
 		if ((uint16_t)(g[i].rnti - p->cfg.rnti) >= p->cfg.nb_ues)
 			return PHY_UNKNOWN_RNTI;
 		if (g[i].handle >= FAPI_TTI_PDUS_MAX || indices >> g[i].handle & 1 ||
-		    g[i].tb_bytes == 0)
+		    g[i].tb_bytes == 0 || g[i].harq_process >= PHY_HARQ_PROCESSES_MAX)
 			return PHY_BAD_BODY;
 		indices |= 1ULL << g[i].handle;
 		bytes += g[i].tb_bytes;
@@ -136,6 +141,14 @@ ring_put(struct phy_requests *r, uint64_t slot, uint8_t carrier, const struct fa
 	return true;
 }
 
+static uint64_t
+cell_make(const struct phy *p, struct fapi_slot at, const struct fapi_grant *g)
+{
+	return CELL_USED | (uint64_t)(uint16_t)(g->rnti - p->cfg.rnti) << 1 |
+	       (uint64_t)key_of(at) << 11 | (uint64_t)g->tb_bytes << 29 |
+	       (uint64_t)g->harq_process << 52 | (uint64_t)g->new_data << 57;
+}
+
 int
 phy_request_take(struct phy *p, bool uplink, uint8_t carrier, const uint8_t *body, size_t len)
 {
@@ -162,48 +175,75 @@ phy_request_take(struct phy *p, bool uplink, uint8_t carrier, const uint8_t *bod
 	row->asked[carrier][uplink] = true;
 	for (unsigned i = 0; i < nb; i++)
 		atomic_store_explicit(&r->cell[uplink][place_of(p, at)][carrier][g[i].handle],
-				      CELL_USED | (uint64_t)g[i].rnti << 1 |
-					      (uint64_t)key_of(at) << 17 |
-					      (uint64_t)g[i].tb_bytes << 35,
-				      memory_order_relaxed);
+				      cell_make(p, at, &g[i]), memory_order_relaxed);
 	*(uplink ? &r->ul_pdus : &r->dl_pdus) += nb;
 	if (uplink && !ring_put(r, slot, carrier, g, nb))
 		return refuse(p, at, message, SFN_OUT_OF_SYNC, PHY_LATE);
 	return -1;
 }
 
-static const _Atomic uint64_t *
+static _Atomic uint64_t *
 cell_of(const struct phy *p, bool uplink, uint8_t carrier, struct fapi_slot at, uint16_t index)
 {
 	return &p->requests->cell[uplink][place_of(p, at)][carrier][index % FAPI_TTI_PDUS_MAX];
+}
+
+/** @return whether a PDU of slot `at` is in the cell whose TB has not come. */
+static bool
+cell_open(uint64_t c, struct fapi_slot at)
+{
+	return (c & CELL_USED) && !(c & CELL_TAKEN) && CELL_KEY(c) == key_of(at);
+}
+
+static struct phy_request_pdu
+cell_pdu(uint64_t c)
+{
+	return (struct phy_request_pdu){.tb_bytes = CELL_BYTES(c),
+					.ue = CELL_UE(c),
+					.process = CELL_PROCESS(c),
+					.new_data = CELL_NDI(c)};
 }
 
 int
 phy_request_tb(struct phy *p, bool uplink, uint8_t carrier, struct fapi_slot at,
 	       const struct fapi_tx_pdu *pdu)
 {
-	_Atomic uint64_t *cell =
-		(_Atomic uint64_t *)(uintptr_t)cell_of(p, uplink, carrier, at, pdu->index);
+	_Atomic uint64_t *cell = cell_of(p, uplink, carrier, at, pdu->index);
 	uint64_t c = atomic_load_explicit(cell, memory_order_relaxed);
 
-	if (pdu->index >= FAPI_TTI_PDUS_MAX || !(c & CELL_USED) || c & CELL_TAKEN ||
-	    CELL_KEY(c) != key_of(at))
+	if (pdu->index >= FAPI_TTI_PDUS_MAX || !cell_open(c, at))
 		return uplink ? PHY_NO_PDU
 			      : refuse(p, at, FAPI_TX_DATA_REQUEST, MSG_TX_ERR, PHY_NO_PDU);
 	if (pdu->tb_bytes != CELL_BYTES(c))
 		return uplink ? PHY_TB_SIZE
 			      : refuse(p, at, FAPI_TX_DATA_REQUEST, MSG_TX_ERR, PHY_TB_SIZE);
-	/* The gNB's side writes it again only when the slot's number comes back. */
-	atomic_store_explicit(cell, c | CELL_TAKEN, memory_order_relaxed);
-	return -1;
+	/* Uplink it may just be closed; else nobody writes until the slot's number comes back. */
+	return atomic_compare_exchange_strong_explicit(cell, &c, c | CELL_TAKEN,
+						       memory_order_relaxed, memory_order_relaxed)
+		       ? -1
+		       : (int)PHY_NO_PDU;
 }
 
-uint16_t
-phy_request_rnti(const struct phy *p, bool uplink, uint8_t carrier, struct fapi_slot at,
-		 uint16_t index)
+struct phy_request_pdu
+phy_request_pdu(const struct phy *p, bool uplink, uint8_t carrier, struct fapi_slot at,
+		uint16_t index)
 {
-	return CELL_RNTI(
+	return cell_pdu(
 		atomic_load_explicit(cell_of(p, uplink, carrier, at, index), memory_order_relaxed));
+}
+
+bool
+phy_request_close(struct phy *p, uint8_t carrier, struct fapi_slot at, uint16_t index,
+		  struct phy_request_pdu *pdu)
+{
+	_Atomic uint64_t *cell = cell_of(p, true, carrier, at, index);
+	uint64_t c = atomic_load_explicit(cell, memory_order_relaxed);
+
+	if (likely(!cell_open(c, at)))
+		return false;
+	*pdu = cell_pdu(c);
+	return atomic_compare_exchange_strong_explicit(cell, &c, c | CELL_TAKEN,
+						       memory_order_relaxed, memory_order_relaxed);
 }
 
 void

@@ -24,7 +24,8 @@
 
 #define PHY_REQUEST_SLOTS 128 /**< slots that are known at once, power of two */
 #define PHY_REQUEST_CARRIERS 8
-#define PHY_REQUEST_RING 256 /**< UL_TTI.requests under way to the UEs, power of two */
+#define PHY_REQUEST_WINDOW 120 /**< of these, in which the TBs of a slot may come */
+#define PHY_REQUEST_RING 256   /**< UL_TTI.requests under way to the UEs, power of two */
 
 struct phy;
 
@@ -32,6 +33,14 @@ struct phy;
 struct phy_request_row {
 	uint64_t slot;                       /**< counted without a wrap, plus 1 */
 	bool asked[PHY_REQUEST_CARRIERS][2]; /**< by direction: [1] is uplink */
+};
+
+/** A PDU of a request. */
+struct phy_request_pdu {
+	uint32_t tb_bytes;
+	uint16_t ue; /**< index, its RNTI less the first one */
+	uint8_t process;
+	bool new_data;
 };
 
 /** An UL_TTI.request on its way. */
@@ -55,7 +64,10 @@ struct phy_requests {
 	_Atomic uint32_t tail __rte_cache_aligned;
 	uint64_t late; /**< grants that came behind their slot */
 	struct phy_ul_tti ring[PHY_REQUEST_RING];
-	/** By direction, slot, carrier and PDU index: who, and how much. 0: nobody. */
+	/**
+	 * By direction, slot, carrier and PDU index: who, how much, and whether its TB has come.
+	 * 0: nobody. Uplink, phy_slot of the gNB's side closes those whose TB does not come.
+	 */
 	_Atomic uint64_t cell[2][PHY_REQUEST_SLOTS][PHY_REQUEST_CARRIERS][FAPI_TTI_PDUS_MAX];
 };
 
@@ -76,9 +88,16 @@ int phy_request_take(struct phy *p, bool uplink, uint8_t carrier, const uint8_t 
 int phy_request_tb(struct phy *p, bool uplink, uint8_t carrier, struct fapi_slot at,
 		   const struct fapi_tx_pdu *pdu);
 
-/** @return RNTI of the TB that phy_request_tb() let pass. */
-uint16_t phy_request_rnti(const struct phy *p, bool uplink, uint8_t carrier, struct fapi_slot at,
-			  uint16_t index);
+/** What the request said of a TB that phy_request_tb() let pass. */
+struct phy_request_pdu phy_request_pdu(const struct phy *p, bool uplink, uint8_t carrier,
+				       struct fapi_slot at, uint16_t index);
+
+/**
+ * phy_slot of the gNB's side: closes an uplink PDU whose TB has not come, unless it has.
+ * @return whether there was such a PDU
+ */
+bool phy_request_close(struct phy *p, uint8_t carrier, struct fapi_slot at, uint16_t index,
+		       struct phy_request_pdu *pdu);
 
 /**
  * phy_slot of the UEs' side: the grants of `slot`, by carrier, NULL where there is none. They stay

@@ -27,6 +27,7 @@ static struct fapi_rx ue_rx, gnb_rx;
 static struct fapi_tx gnb_tx, ue_tx;
 static struct slot_box ue_slots, gnb_slots;
 static struct mac_ul ul[UES];
+static struct mac_tb_box box;
 static uint64_t drops[PHY_LOOP_DROPS], slot_drops[PHY_SLOT_DROPS], rx_drops[FAPI_RX_DROPS];
 
 static int
@@ -55,6 +56,7 @@ begin(void **state)
 					.nb_ues = UES,
 					.slots = &gnb_slots,
 					.ul = ul,
+					.box = &box,
 					.proto = pool};
 	const struct fapi_tx_cfg tx = {.hdr = pool};
 	const struct phy_cfg cfg = {.numerology = 1,
@@ -72,6 +74,7 @@ begin(void **state)
 	memset(&ue_slots, 0, sizeof(ue_slots));
 	memset(&gnb_slots, 0, sizeof(gnb_slots));
 	memset(ul, 0, sizeof(ul));
+	memset(&box, 0, sizeof(box));
 	memset(drops, 0, sizeof(drops));
 	memset(rx_drops, 0, sizeof(rx_drops));
 	assert_int_equal(fapi_rx_init(&ue_rx, &ue), 0);
@@ -223,6 +226,163 @@ uplink_grants_reach_ues_and_tbs_the_gnb(void **state)
 	assert_int_equal(phy.requests->late, 0);
 }
 
+/** The next of the news that the gNB gets. */
+static void
+assert_news(uint64_t k, uint16_t ue, uint8_t process, enum mac_tb_verdict v)
+{
+	struct mac_tb_news n;
+
+	assert_true(mac_tb_box_get(&box, &n));
+	assert_int_equal(n.sfn, at(k).sfn);
+	assert_int_equal(n.slot, at(k).slot);
+	assert_int_equal(n.ue, ue);
+	assert_int_equal(n.carrier, 0);
+	assert_int_equal(n.process, process);
+	assert_int_equal(n.verdict, v);
+}
+
+static void
+assert_no_news(void)
+{
+	struct mac_tb_news n;
+
+	assert_false(mac_tb_box_get(&box, &n));
+}
+
+/** With HARQ and TBs that decode with probability 1 - soft_loss. */
+static void
+harq_begin(double soft_loss)
+{
+	struct phy_cfg cfg = phy.cfg;
+
+	phy_fini(&phy);
+	memset(&phy, 0, sizeof(phy));
+	cfg.harq = (struct phy_harq_cfg){.processes = 16, .soft_loss = soft_loss};
+	assert_int_equal(phy_init(&phy, &cfg), 0);
+}
+
+/** Every PUSCH has its CRC.indication; a TB that did not decode stays in the PHY. */
+static void
+crcs_tell_what_decoded(void **state)
+{
+	struct fapi_grant g[3];
+	struct rte_mbuf *tb;
+
+	(void)state;
+	harq_begin(1);
+	memcpy(g, three, sizeof(g));
+	for (unsigned i = 0; i < 3; i++)
+		g[i].harq_process = (uint8_t)(5 + i);
+	tick(0);
+	ask(true, 0, g, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(tb_send(PHY_UES, 0, (uint16_t)i, i, g[i].tb_bytes, &tb), 0);
+		assert_news(0, g[i].rnti - RNTI, (uint8_t)(5 + i), MAC_TB_FAILED);
+	}
+	assert_int_equal(drops[PHY_SOFT_LOSS], 2 + 1 + 2); /* frames */
+	assert_int_equal(phy.uplink.failed, 3);
+	assert_int_equal(phy.uplink.received, 3);
+	harq_begin(0);
+	tick(0);
+	ask(true, 0, g, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(tb_send(PHY_UES, 0, (uint16_t)i, i, g[i].tb_bytes, &tb), 1);
+		rte_pktmbuf_free(tb);
+		assert_news(0, g[i].rnti - RNTI, (uint8_t)(5 + i), MAC_TB_DECODED);
+	}
+	assert_no_news();
+}
+
+/** NDI tells a retransmission from a new TB: what had decoded is not given on again. */
+static void
+repeated_tbs_are_taken_once(void **state)
+{
+	struct fapi_grant g = {.rnti = RNTI + 1, .tb_bytes = 500, .harq_process = 9};
+	struct rte_mbuf *tb;
+
+	(void)state;
+	harq_begin(0);
+	for (unsigned k = 0; k < 6; k++) {
+		const bool again = k % 2;
+
+		g.new_data = k / 2 % 2;
+		tick(k);
+		ask(true, k, &g, 1);
+		assert_int_equal(tb_send(PHY_UES, k, 0, k, 500, &tb), !again);
+		rte_pktmbuf_free(tb);
+		assert_news(k, 1, 9, MAC_TB_DECODED);
+	}
+	assert_int_equal(drops[PHY_HARQ_REPEAT], 3);
+	assert_int_equal(phy.uplink.again, 3);
+}
+
+/** Combining k transmissions fails with soft_loss to the power of k. */
+static void
+combining_decodes(void **state)
+{
+	struct fapi_grant g = {.rnti = RNTI, .tb_bytes = 60};
+	unsigned sent = 0, first_failed = 0, most = 0, tx = 0;
+
+	(void)state;
+	harq_begin(0.5);
+	for (uint64_t k = 0; k < 4000; k++) {
+		struct mac_tb_news n = {0};
+		struct rte_mbuf *tb;
+
+		tick(k);
+		while (mac_tb_box_get(&box, &n))
+			;
+		ask(true, k, &g, 1);
+		tb_send(PHY_UES, k, 0, 1, 60, &tb);
+		rte_pktmbuf_free(tb);
+		assert_true(mac_tb_box_get(&box, &n));
+		tx++;
+		sent += tx == 1;
+		if (n.verdict == MAC_TB_FAILED) {
+			first_failed += tx == 1;
+			continue;
+		}
+		g.new_data = !g.new_data;
+		most = RTE_MAX(most, tx);
+		tx = 0;
+	}
+	assert_in_range(first_failed * 100 / sent, 45, 55);
+	assert_in_range(most, 3, 7); /* 2^-10 of all fail four times, 2^-28 seven times */
+}
+
+/** A TB that does not come in time is told of, and then does not count any more. */
+static void
+missing_tbs_are_told_of(void **state)
+{
+	struct rte_mbuf *tb;
+
+	(void)state;
+	harq_begin(0);
+	for (uint64_t k = 0; k < 40; k++)
+		tick(k);
+	ask(true, 39, three, 3);
+	tick(40);
+	assert_int_equal(tb_send(PHY_UES, 39, 1, 1, three[1].tb_bytes, &tb), 1);
+	rte_pktmbuf_free(tb);
+	assert_news(39, 0, 0, MAC_TB_DECODED);
+	for (uint64_t k = 41; k <= 39 + PHY_REQUEST_WINDOW - 1; k++) {
+		tick(k);
+		assert_no_news();
+	}
+	tick(39 + PHY_REQUEST_WINDOW);
+	assert_news(39, 2, 0, MAC_TB_NOT_SENT);
+	assert_news(39, 1, 0, MAC_TB_NOT_SENT);
+	assert_no_news();
+	assert_int_equal(phy.uplink.missing, 2);
+	assert_int_equal(tb_send(PHY_UES, 39, 0, 1, three[0].tb_bytes, &tb), 0);
+	assert_int_equal(drops[PHY_NO_PDU], 2); /* frames */
+	/* The gNB's clock passed over many slots: what is too old to know is left out. */
+	ask(true, 39 + PHY_REQUEST_WINDOW, three, 3);
+	tick(5000);
+	tick(5001);
+	assert_no_news();
+}
+
 static void
 scheduling_requests_reach_the_gnb(void **state)
 {
@@ -310,6 +470,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		with_phy(downlink_tbs_reach_their_ues),
 		with_phy(uplink_grants_reach_ues_and_tbs_the_gnb),
+		with_phy(crcs_tell_what_decoded),
+		with_phy(repeated_tbs_are_taken_once),
+		with_phy(combining_decodes),
+		with_phy(missing_tbs_are_told_of),
 		with_phy(scheduling_requests_reach_the_gnb),
 		with_phy(what_cannot_be_is_refused),
 	};

@@ -167,6 +167,8 @@ phy_report(const void *obj, double seconds, FILE *f, bool json)
 		h.grants += phy->slot[i].grants;
 		h.srs += phy->sr[i].srs;
 	}
+	h.soft_lost += phy->uplink.failed;
+	h.dtx += phy->uplink.missing;
 	fprintf(f,
 		json ? "{\"role\": \"phy\", \"tb_in\": %" PRIu64 ", \"tb_out\": %" PRIu64
 		       ", \"tb_lost\": %" PRIu64 ", \"tb_duplicated\": %" PRIu64

@@ -14,6 +14,16 @@ static const struct fapi_grant full_band = {
 	.new_data = true,
 };
 
+/** What the gNB's side is told beside the slot. */
+struct slot_news {
+	bool refused;
+	struct fapi_error error;
+	uint16_t carriers;   /**< with TBs that are missing */
+	struct fapi_slot at; /**< their slot */
+	uint8_t nb[PHY_REQUEST_CARRIERS];
+	struct fapi_crc crc[PHY_REQUEST_CARRIERS][FAPI_CRCS_MAX];
+};
+
 /** What a carrier gets in the slot at hand. */
 struct slot_todo {
 	uint32_t tb_bytes;
@@ -85,10 +95,9 @@ slot_due(struct phy *p, struct phy_slot *s, uint64_t now_ns)
 	return true;
 }
 
-/** Ethernet and P7 header in front of `body` bytes that follow. @return where they go. */
-static uint8_t *
-frame_begin(const struct phy *p, uint32_t side, struct rte_mbuf *m, const struct nfapi_p7 *h,
-	    uint16_t body)
+uint8_t *
+phy_frame_begin(const struct phy *p, uint32_t side, struct rte_mbuf *m, const struct nfapi_p7 *h,
+		uint16_t body)
 {
 	uint8_t *q = rte_pktmbuf_mtod(m, uint8_t *);
 
@@ -120,7 +129,8 @@ tti_frame(struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi_p7 *h,
 
 	h->message_id = FAPI_UL_TTI_REQUEST;
 	h->length = NFAPI_P7_LEN + (uint32_t)len;
-	fapi_ul_tti_encode(frame_begin(p, side, m, h, len), len, p->slot[side].at, t->grant, t->nb);
+	fapi_ul_tti_encode(phy_frame_begin(p, side, m, h, len), len, p->slot[side].at, t->grant,
+			   t->nb);
 }
 
 static void
@@ -141,7 +151,7 @@ grant_frame(struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi_p7 *h
 			       atomic_load_explicit(&s->next, memory_order_relaxed), &g);
 	h->message_id = downlink ? FAPI_DL_TTI_REQUEST : FAPI_UL_TTI_REQUEST;
 	h->length = NFAPI_P7_LEN + (uint32_t)len;
-	q = frame_begin(p, side, m, h, len);
+	q = phy_frame_begin(p, side, m, h, len);
 	if (downlink)
 		fapi_dl_tti_encode(q, len, s->at, &g, 1);
 	else
@@ -155,12 +165,35 @@ error_frame(struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi_p7 *h
 	h->message_id = FAPI_ERROR_INDICATION;
 	h->length = NFAPI_P7_LEN + FAPI_ERROR_INDICATION_LEN;
 	h->sequence = p->slot[side].sequence++;
-	fapi_error_put(frame_begin(p, side, m, h, FAPI_ERROR_INDICATION_LEN), e);
+	fapi_error_put(phy_frame_begin(p, side, m, h, FAPI_ERROR_INDICATION_LEN), e);
+}
+
+/** CRC.indications of TBs that are missing. @return frames */
+static uint16_t
+missing_frames(struct phy *p, uint32_t side, struct rte_mbuf **out, struct nfapi_p7 *h,
+	       const struct slot_news *news)
+{
+	uint16_t n = 0;
+
+	h->message_id = FAPI_CRC_INDICATION;
+	for (uint8_t c = 0; n < news->carriers; c++) {
+		const uint16_t len = (uint16_t)FAPI_CRC_INDICATION_LEN(news->nb[c]);
+
+		if (news->nb[c] == 0)
+			continue;
+		h->phy_id = c;
+		h->length = NFAPI_P7_LEN + (uint32_t)len;
+		h->sequence = p->slot[side].sequence++;
+		fapi_crc_indication_encode(phy_frame_begin(p, side, out[n++], h, len), len,
+					   news->at, news->crc[c], news->nb[c]);
+	}
+	h->phy_id = 0;
+	return n;
 }
 
 static void
 slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const struct slot_todo *todo,
-	    const struct fapi_error *error, struct rte_mbuf **out)
+	    const struct slot_news *news, struct rte_mbuf **out)
 {
 	const uint64_t us = now_ns / AP_NS_PER_US;
 	struct phy_slot *s = &p->slot[side];
@@ -179,12 +212,14 @@ slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const struct slot_tod
 		s->grants += todo[c].tti ? todo[c].tti->nb : 1;
 	}
 	h.phy_id = 0;
-	if (unlikely(error != NULL))
-		error_frame(p, side, out[n++], &h, error);
+	if (unlikely(news->carriers))
+		n += missing_frames(p, side, out + n, &h, news);
+	if (unlikely(news->refused))
+		error_frame(p, side, out[n++], &h, &news->error);
 	h.message_id = FAPI_SLOT_INDICATION;
 	h.length = NFAPI_P7_LEN + FAPI_SLOT_INDICATION_LEN;
 	h.sequence = s->sequence++;
-	fapi_slot_put(frame_begin(p, side, out[n], &h, FAPI_SLOT_INDICATION_LEN), s->at);
+	fapi_slot_put(phy_frame_begin(p, side, out[n], &h, FAPI_SLOT_INDICATION_LEN), s->at);
 }
 
 /** With a gNB: its UEs get what it asked for. @return carriers that are granted something. */
@@ -231,6 +266,15 @@ slot_plan(struct phy *p, uint32_t side, struct slot_todo *todo)
 	return grants;
 }
 
+/** @return frames. */
+static uint16_t
+slot_news(struct phy *p, struct slot_news *news)
+{
+	news->refused = phy_request_error(p, &news->error);
+	news->carriers = phy_uplink_missing(p, &news->at, news->crc, news->nb);
+	return news->refused + news->carriers;
+}
+
 static void
 slot_end(struct phy *p, uint32_t side)
 {
@@ -246,15 +290,17 @@ phy_slot_poll(struct phy *p, uint32_t side, uint64_t now_ns, struct rte_mbuf **o
 {
 	struct phy_slot *s = &p->slot[side];
 	struct slot_todo todo[PHY_CARRIERS_MAX];
-	struct fapi_error error;
-	bool refused = false;
+	struct slot_news news;
 	uint16_t frames;
 
 	if (!slot_due(p, s, now_ns))
 		return 0;
+	news.refused = false;
+	news.carriers = 0;
 	if (p->requests) {
-		refused = side == PHY_GNB && phy_request_error(p, &error);
-		frames = 1 + slot_requested(p, side, todo) + refused;
+		frames = 1 + slot_requested(p, side, todo);
+		if (side == PHY_GNB)
+			frames += slot_news(p, &news);
 	} else {
 		frames = 1 + slot_plan(p, side, todo);
 	}
@@ -263,7 +309,7 @@ phy_slot_poll(struct phy *p, uint32_t side, uint64_t now_ns, struct rte_mbuf **o
 		slot_end(p, side);
 		return 0;
 	}
-	slot_frames(p, side, now_ns, todo, refused ? &error : NULL, out);
+	slot_frames(p, side, now_ns, todo, &news, out);
 	s->slots++;
 	slot_end(p, side);
 	return frames;

@@ -8,7 +8,8 @@
  * Slot k is due at t0 + k·T, where t0 is the first visit of any side. A visit that comes a
  * slot or more late sends the newest slot due and counts those it passed over.
  *
- * With a gNB, its side gets SLOT.indication alone, and what it asked in vain as ERROR.indication.
+ * With a gNB, its side gets SLOT.indication alone, what it asked in vain as ERROR.indication, and
+ * CRC.indications of TBs that did not come.
  * The UEs' side is some slots behind, and gets the grants that the gNB asked for; slots with
  * grants are not passed over.
  */
@@ -20,9 +21,11 @@
 
 #include "codec/fapi.h"
 
-#define PHY_SLOT_FRAMES_MAX 10 /**< grants of 8 carriers, the indication, an error's */
+/** Grants, or TBs that are missing, of 8 carriers, the indication, an error's. */
+#define PHY_SLOT_FRAMES_MAX 10
 
 struct phy;
+struct nfapi_p7;
 
 enum phy_slot_drop {
 	PHY_SLOT_NO_MBUF, /**< pool exhausted: the slot was not sent */
@@ -55,6 +58,13 @@ phy_slot_ns(uint8_t numerology)
  */
 uint16_t phy_slot_poll(struct phy *p, uint32_t side, uint64_t now_ns, struct rte_mbuf **out,
 		       uint64_t *drops);
+
+/**
+ * An empty mbuf becomes a frame to `side`: Ethernet and P7 header in front of `body` bytes that
+ * follow. @return where they go
+ */
+uint8_t *phy_frame_begin(const struct phy *p, uint32_t side, struct rte_mbuf *m,
+			 const struct nfapi_p7 *h, uint16_t body);
 
 /** @return when the next slot is due, ns; 0 when nothing but the control thread can tell. */
 uint64_t phy_slot_due(const struct phy *p, uint32_t side);

@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 #include <rte_ring.h>
 
+#include "modules/mac/mac_cell.h"
 #include "modules/mac/mac_rx.h"
 #include "modules/mac/mac_tx.h"
 #include "modules/pdcp/pdcp_security.h"
@@ -22,6 +23,7 @@
 #define HDR_MBUFS 16384
 #define IND_MBUFS 65535
 #define HARQ_MBUFS 512 /* SDUs that a HARQ process may keep */
+#define HARQ_FRAMES 2  /* frames that it keeps where they are copies */
 #define USER_ROOM 2048
 #define HDR_ROOM 128
 #define PDCP_MBUFS 16383
@@ -31,17 +33,21 @@ pools_get(struct ap_run *run, struct ue *ue, struct ap_error *err)
 {
 	struct l2_pools *p = &ue->l2.pools;
 	uint32_t frame = ue->cfg->frame_bytes, user = USER_ROOM, proto = PROTO_MBUFS;
-	uint32_t queued = 0;
+	uint32_t queued = 0, kept, phy = PHY_MBUFS;
 
 	/* Full RLC queues must not starve the port; those of many UEs are not all full. */
 	for (unsigned i = 0; i < ue->cfg->bearers_count; i++)
 		queued += ue->cfg->bearers[i].rlc.queue_sdus;
 	proto += RTE_MAX(queued, RTE_MIN(queued * ue->cfg->count, (uint32_t)QUEUED_MBUFS));
-	proto += HARQ_MBUFS * ue->cfg->harq.processes * ue->cfg->carriers;
+	kept = ue->cfg->harq.processes * ue->cfg->carriers;
+	proto += RTE_MAX(HARQ_MBUFS * kept,
+			 RTE_MIN(HARQ_MBUFS * kept * ue->cfg->count, (uint32_t)QUEUED_MBUFS));
+	if ((enum mac_strategy)ue->cfg->strategy != MAC_SCATTER)
+		phy += RTE_MIN(HARQ_FRAMES * kept * ue->cfg->count, (uint32_t)FRAME_MBUFS);
 	for (unsigned i = 0; i < run->cfg->ports_count; i++)
 		user = RTE_MAX(user, run->cfg->ports[i].mtu + RTE_ETHER_HDR_LEN);
 	p->user = ap_run_pool(run, "user", USER_MBUFS, user, err);
-	p->phy = p->user ? ap_run_pool(run, "phy", PHY_MBUFS, frame, err) : NULL;
+	p->phy = p->user ? ap_run_pool(run, "phy", phy, frame, err) : NULL;
 	p->proto = p->phy ? ap_run_pool(run, "frame", FRAME_MBUFS, frame, err) : NULL;
 	p->hdr = p->proto ? ap_run_pool(run, "hdr", HDR_MBUFS, HDR_ROOM, err) : NULL;
 	p->ind = p->hdr ? ap_run_pool(run, "ind", IND_MBUFS, 0, err) : NULL;
@@ -68,6 +74,7 @@ fapi_make(struct ue *ue, struct ap_error *err)
 				 .rnti = ue->cfg->any_rnti ? 0 : ue->cfg->rnti,
 				 .nb_ues = l2->nb_ues,
 				 .ul = ue->ul,
+				 .box = l2->cell ? &l2->cell->box : NULL,
 				 .slots = &l2->slots,
 				 .proto = l2->pools.proto};
 	struct ap_copier_cfg copy = ue->copy_ul_in;

@@ -84,6 +84,53 @@ def test_acknowledged_mode_repairs_a_lossy_air(net, tmp_path):
     assert unexpected(report, "tb_loss") == {}
 
 
+def upload(cell, bytes_: int, ue: int = 1) -> None:
+    """A UE's TCP transfer to the data network, by SHA-256."""
+    sent, received = traffic.tcp_transfer(
+        cell.dn, cell.ue, V4_DN, bytes_, timeout=150, source=cell.v4[ue], window=1 << 15
+    )
+    assert sent == received
+
+
+def test_harq_repairs_the_uplink(net, tmp_path):
+    """Three TBs in ten do not decode at first. RLC repairs nothing here: HARQ alone does."""
+    um = d.bearer(pdcp={"t_reordering_ms": 3000}, rlc={"t_reassembly_ms": 9000, "queue_sdus": 1024})
+    harq = {"processes": 16, "max_tx": 8}
+    cell = make_cell(
+        net, tmp_path, 3, bearers=[um], security={}, gnb={"harq": harq}, soft_loss=0.3, seed=6
+    )
+    for address in cell.v4:
+        sent, answered = traffic.ping(cell.dn, address, size=1000, count=20)
+        assert answered == sent, address
+    upload(cell, 1 << 19)
+    report = cell.airpath.stop()
+    by = roles(report)
+    assert by["gnb"]["ul_crc_failed"] == by["phy"]["tb_soft_lost"] > 20
+    assert by["gnb"]["harq_lost"] == 0
+    assert by["gnb"]["harq_retx"] > 20
+    assert by["ue"]["harq_retx"] >= by["gnb"]["ul_crc_failed"] - 16  # the last may be under way
+    assert by["ue"]["harq_mismatch"] == 0
+    assert unexpected(report, "soft_loss", "harq_repeat") == {}
+
+
+@pytest.mark.parametrize("max_tx", [4, 1])
+def test_what_harq_gives_up_acknowledged_mode_repairs(net, tmp_path, max_tx):
+    """One TB in ten does not decode at first; with one transmission each of these is given up."""
+    harq = {"processes": 8, "max_tx": max_tx}
+    cell = make_cell(net, tmp_path, 2, gnb={"harq": harq}, soft_loss=0.1, seed=7)
+    upload(cell, 1 << 19)
+    report = cell.airpath.stop()
+    gnb = roles(report)["gnb"]
+    assert gnb["ul_crc_failed"] > 5
+    if max_tx > 1:
+        assert gnb["harq_retx"] >= gnb["ul_crc_failed"] - 2
+        assert gnb["harq_lost"] == 0
+    else:
+        assert gnb["harq_retx"] == 0
+        assert gnb["harq_lost"] == gnb["ul_crc_failed"]
+    assert unexpected(report, "soft_loss", "harq_repeat") == {}
+
+
 def test_two_carriers_and_an_lcore_for_each_part(net, tmp_path):
     parts = ["mac_build_fa0", "mac_build_fa1", "fapi_tx_fa0", "fapi_tx_fa1", "phy_tx"]
     place = {"ue.*": "ue", "gnb.*": "gnb", "phy.*": "phy"} | {f"gnb.{p}": p for p in parts}
