@@ -28,6 +28,7 @@ enum fapi_message {
 	FAPI_TX_DATA_REQUEST = 0x84,
 	FAPI_RX_DATA_INDICATION = 0x85,
 	FAPI_CRC_INDICATION = 0x86,
+	FAPI_UCI_INDICATION = 0x87,
 	FAPI_SR_REQUEST = 0x300, /**< of our own, first of nFAPI's vendor extensions */
 	FAPI_SR_INDICATION,      /**< of our own */
 };

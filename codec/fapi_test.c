@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "codec/fapi.h"
+#include "codec/fapi_uci.h"
 
 static void
 slot_golden(void **state)
@@ -386,6 +387,89 @@ crc_with_code_blocks(void **state)
 	}
 }
 
+/* Table 3-63: SFN 513, slot 17; table 3-66, CSI part 1 of table 3-71 alone: CQI 11. */
+static const uint8_t uci_golden_bytes[] = {
+	0x02, 0x01, 0x00, 0x11, 0x00, 0x02,          /* SFN, slot, UCIs */
+	0x00, 0x02, 0x00, 0x15,                      /* PUCCH of format 2, 3 or 4, 21 B */
+	0x04, 0x01, 0x02, 0x03, 0x04, 0x46, 0x01, 0, /* bitmap, handle, RNTI, format 2 */
+	0xFF, 0xFF, 0xFF, 0xFF, 0xFF,                /* SNR, timing advance, RSSI: invalid */
+	0,    0x00, 0x04, 0x0B,                      /* CRC passed, 4 bits */
+	0x00, 0x02, 0x00, 0x15, 0x04, 0,    0,    0,    0,    0x46, 0x02,
+	0,    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0,    0x00, 0x04, 0,
+};
+
+static void
+uci_golden(void **state)
+{
+	const struct fapi_cqi cqis[] = {{0x01020304, 0x4601, 11}, {0, 0x4602, 0}};
+	const size_t len = sizeof(uci_golden_bytes);
+	uint8_t p[sizeof(uci_golden_bytes)];
+	struct fapi_slot at = {513, 17};
+	struct fapi_cqi c[2];
+	unsigned nb = 2;
+
+	(void)state;
+	assert_int_equal(fapi_uci_indication_encode(p, len, at, cqis, 2), len);
+	assert_memory_equal(p, uci_golden_bytes, len);
+	assert_int_equal(fapi_uci_indication_encode(p, len - 1, at, cqis, 2), -CODEC_SHORT);
+	assert_int_equal(fapi_uci_indication_encode(p, len, at, cqis, FAPI_UCIS_MAX + 1),
+			 -CODEC_UNSUPPORTED);
+	assert_int_equal(fapi_uci_indication_decode(uci_golden_bytes, len, &at, c, &nb), len);
+	assert_int_equal(nb, 2);
+	assert_int_equal(at.sfn, 513);
+	assert_int_equal(c[0].handle, 0x01020304);
+	assert_int_equal(c[0].rnti, 0x4601);
+	assert_int_equal(c[0].cqi, 11);
+	assert_int_equal(c[1].cqi, 0);
+	for (size_t cut = 0; cut < len; cut++) {
+		nb = 2;
+		assert_int_equal(fapi_uci_indication_decode(uci_golden_bytes, cut, &at, c, &nb),
+				 -CODEC_SHORT);
+	}
+	nb = 1;
+	assert_int_equal(fapi_uci_indication_decode(uci_golden_bytes, len, &at, c, &nb),
+			 -CODEC_UNSUPPORTED);
+	memcpy(p, uci_golden_bytes, len);
+	p[6 + 1] = 1;   /* PUCCH of format 0 or 1: passed over */
+	p[27 + 17] = 1; /* CSI that did not decode */
+	nb = 2;
+	assert_int_equal(fapi_uci_indication_decode(p, len, &at, c, &nb), len);
+	assert_int_equal(nb, 0);
+	p[6 + 3] = 3; /* size below its own header */
+	assert_int_equal(fapi_uci_indication_decode(p, len, &at, c, &nb), -CODEC_CONTRADICTION);
+	memcpy(p, uci_golden_bytes, len);
+	p[6 + 3] = 20; /* the payload is not in the PDU */
+	nb = 2;
+	assert_int_equal(fapi_uci_indication_decode(p, len, &at, c, &nb), -CODEC_CONTRADICTION);
+}
+
+/** SR and HARQ before the CSI are passed over. */
+static void
+uci_with_other_parts(void **state)
+{
+	uint8_t p[6 + FAPI_UCI_LEN + 3 + 5];
+	struct fapi_slot at;
+	struct fapi_cqi c;
+	unsigned nb = 1;
+
+	(void)state;
+	memset(p, 0xFF, sizeof(p));
+	memcpy(p, uci_golden_bytes, 6 + 17);
+	be16_put(p + 4, 1);
+	be16_put(p + 8, sizeof(p) - 6);
+	p[10] = 7;
+	be16_put(p + 23, 1); /* SR: 1 bit */
+	be16_put(p + 27, 9); /* HARQ: 9 bits */
+	memcpy(p + 31, uci_golden_bytes + 23, 4);
+	assert_int_equal(fapi_uci_indication_decode(p, sizeof(p), &at, &c, &nb), sizeof(p));
+	assert_int_equal(nb, 1);
+	assert_int_equal(c.cqi, 11);
+	be16_put(p + 27, 30); /* HARQ bits to the end: no room for the CSI */
+	nb = 1;
+	assert_int_equal(fapi_uci_indication_decode(p, sizeof(p), &at, &c, &nb),
+			 -CODEC_CONTRADICTION);
+}
+
 int
 main(void)
 {
@@ -394,6 +478,7 @@ main(void)
 		cmocka_unit_test(error_golden),      cmocka_unit_test(ul_tti_round_trip),
 		cmocka_unit_test(dl_tti_round_trip), cmocka_unit_test(bad_tti_lists),
 		cmocka_unit_test(tx_data_golden),    cmocka_unit_test(rx_data_golden),
+		cmocka_unit_test(uci_golden),        cmocka_unit_test(uci_with_other_parts),
 		cmocka_unit_test(crc_golden),        cmocka_unit_test(crc_with_code_blocks),
 	};
 

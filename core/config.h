@@ -282,11 +282,14 @@ struct ap_cfg_phy {
 	char *port;
 	char *port2; /**< cross-connects two stacks; default: loopback */
 	enum ap_cfg_phy_side side;
-	uint32_t ues;       /**< with side gnb: UEs at `port`, default 1 */
-	uint32_t ahead;     /**< with side gnb: slots it is told of before them, default 2 */
-	uint8_t numerology; /**< 0..4 */
-	uint16_t rnti;      /**< of the UE that is granted, default 0x4601 */
-	uint32_t *tb_bytes; /**< TB size per carrier */
+	uint32_t ues; /**< with side gnb: UEs at `port`, default 1 */
+	uint8_t *cqi; /**< with side gnb: what UEs report, one by one, 1..15 */
+	unsigned cqi_count;
+	uint32_t cqi_spread; /**< how far it may be off, 0..14 */
+	uint32_t ahead;      /**< with side gnb: slots it is told of before them, default 2 */
+	uint8_t numerology;  /**< 0..4 */
+	uint16_t rnti;       /**< of the UE that is granted, default 0x4601 */
+	uint32_t *tb_bytes;  /**< TB size per carrier */
 	unsigned tb_bytes_count;
 	double tb_loss;          /**< probability */
 	double soft_loss;        /**< probability that a first transmission does not decode */

@@ -41,8 +41,9 @@ int
 config_phy_gnb_finish(const struct ap_config *cfg, struct ap_cfg_phy *phy, struct ap_error *err)
 {
 	if (phy->side != AP_PHY_GNB) {
-		if (phy->ues || phy->ahead)
-			BAD("%s: phy %s: ues and ahead are for side gnb", cfg->path, phy->name);
+		if (phy->ues || phy->ahead || phy->cqi_count || phy->cqi_spread)
+			BAD("%s: phy %s: ues, ahead, cqi and cqi_spread are for side gnb",
+			    cfg->path, phy->name);
 		return 0;
 	}
 	DEFAULT(phy->ues, 1);
@@ -54,6 +55,13 @@ config_phy_gnb_finish(const struct ap_config *cfg, struct ap_cfg_phy *phy, struc
 		    AP_CFG_UES_MAX);
 	if (phy->ahead > 63)
 		BAD("%s: phy %s: ahead %u must be 1..63", cfg->path, phy->name, phy->ahead);
+	for (unsigned i = 0; i < phy->cqi_count; i++)
+		if (phy->cqi[i] < 1 || phy->cqi[i] > 15)
+			BAD("%s: phy %s: cqi[%u] = %u must be 1..15", cfg->path, phy->name, i,
+			    phy->cqi[i]);
+	if (phy->cqi_spread > 14 || (phy->cqi_spread && phy->cqi_count == 0))
+		BAD("%s: phy %s: cqi_spread %u must be 0..14, about the values of 'cqi'", cfg->path,
+		    phy->name, phy->cqi_spread);
 	if (phy->harq.max_tx || phy->grant_on_sr)
 		BAD("%s: phy %s: harq.max_tx and grant_on_sr are not for side gnb: the gNB grants",
 		    cfg->path, phy->name);

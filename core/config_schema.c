@@ -266,6 +266,8 @@ static const cyaml_schema_field_t phy_fields[] = {
 			 CYAML_ARRAY_LEN(phy_sides)),
 	CYAML_FIELD_UINT("ues", OPT, struct ap_cfg_phy, ues),
 	CYAML_FIELD_UINT("ahead", OPT, struct ap_cfg_phy, ahead),
+	CYAML_FIELD_SEQUENCE("cqi", PTR, struct ap_cfg_phy, cqi, &u8_value, 0, 64),
+	CYAML_FIELD_UINT("cqi_spread", ZERO, struct ap_cfg_phy, cqi_spread),
 	CYAML_FIELD_UINT("numerology", ZERO, struct ap_cfg_phy, numerology),
 	CYAML_FIELD_UINT("rnti", OPT, struct ap_cfg_phy, rnti),
 	CYAML_FIELD_SEQUENCE("tb_bytes", NEED, struct ap_cfg_phy, tb_bytes, &u32_value, 1,

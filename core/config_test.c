@@ -156,6 +156,11 @@ test_a_gnb_and_its_ues(void **state)
 	assert_problem(CELL(UES, GNB, "ues: 3, rnti: 7"), "phy phy", "from rnti 7");
 	assert_problem(CELL(UES, GNB, "ues: 3, ahead: 64"), "phy phy", "1..63");
 	assert_problem(CELL(UES, GNB, "ues: 3, soft_loss: 1.1"), "phy phy", "soft_loss");
+	assert_null(problem(CELL(UES, GNB, "ues: 3, cqi: [15, 3], cqi_spread: 2")));
+	assert_problem(CELL(UES, GNB, "ues: 3, cqi: [16]"), "phy phy", "cqi[0] = 16");
+	assert_problem(CELL(UES, GNB, "ues: 3, cqi: [0]"), "phy phy", "1..15");
+	assert_problem(CELL(UES, GNB, "ues: 3, cqi: [9], cqi_spread: 15"), "phy phy", "0..14");
+	assert_problem(CELL(UES, GNB, "ues: 3, cqi_spread: 1"), "phy phy", "'cqi'");
 	assert_problem(CELL(UES, GNB, "ues: 3, grant_on_sr: true"), "phy phy", "not for side gnb");
 	assert_problem(CELL(UES, "ues: 3, tb_bytes: [9000]", "ues: 3"), "gnb gnb", "'address'");
 	assert_problem(CELL(UES, "ues: 3, address: 10.60.0.1, tb_bytes: [9001]", "ues: 3"),

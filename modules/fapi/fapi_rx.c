@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 
+#include "codec/fapi_uci.h"
 #include "core/pkt.h"
 #include "modules/fapi/fapi_rx.h"
 
@@ -269,6 +270,27 @@ crc_indication(struct fapi_rx *f, uint16_t carrier, const uint8_t *p, size_t len
 	return 0;
 }
 
+/** What channels UEs have. @return 0 or -(enum codec_err). */
+static int
+uci_indication(struct fapi_rx *f, const uint8_t *p, size_t len)
+{
+	struct fapi_cqi c[FAPI_UCIS_MAX];
+	unsigned nb = FAPI_UCIS_MAX;
+	struct fapi_slot at;
+	int ret = fapi_uci_indication_decode(p, len, &at, c, &nb);
+
+	for (unsigned i = 0; ret > 0 && i < nb; i++) {
+		const uint32_t ue = ue_of(f, c[i].rnti);
+
+		f->cqis_in++;
+		if (ue == L2_NO_UE)
+			f->cqis_other++;
+		else
+			mac_ul_channel(&f->ul[ue], c[i].cqi);
+	}
+	return ret;
+}
+
 /** What the PHY refused. @return 0 or -(enum codec_err). */
 static int
 error_indication(struct fapi_rx *f, const uint8_t *p, size_t len)
@@ -358,6 +380,13 @@ control_message(struct fapi_rx *f, const struct nfapi_p7 *h, struct rte_mbuf *m,
 			return;
 		}
 		ret = crc_indication(f, h->phy_id, p, len);
+		break;
+	case FAPI_UCI_INDICATION:
+		if (f->ul == NULL) {
+			frame_drop(m, FAPI_RX_UNKNOWN_MESSAGE, out);
+			return;
+		}
+		ret = uci_indication(f, p, len);
 		break;
 	case FAPI_ERROR_INDICATION:
 		ret = error_indication(f, p, len);

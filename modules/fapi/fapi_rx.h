@@ -52,6 +52,8 @@ struct fapi_rx {
 	uint64_t srs_other;    /**< those of other RNTIs */
 	uint64_t crcs_in;      /**< TBs in CRC.indications */
 	uint64_t crcs_other;   /**< those of other RNTIs */
+	uint64_t cqis_in;      /**< CQIs in UCI.indications */
+	uint64_t cqis_other;   /**< those of other RNTIs */
 	uint64_t errors_in;    /**< ERROR.indications */
 	struct fapi_error error; /**< the last of them */
 	/* constant */

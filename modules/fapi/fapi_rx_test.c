@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "codec/fapi_uci.h"
 #include "modules/fapi/fapi_rx.h"
 #include "test_eal.h"
 #include "test_fapi.h"
@@ -773,6 +774,33 @@ crcs_reach_the_box(void **state)
 }
 
 static void
+cqis_reach_the_scheduler(void **state)
+{
+	static const struct fapi_cqi c[] = {{0, 0x4603, 7}, {0, 0x4604, 9}, {0, 0x4601, 0}};
+	const struct nfapi_p7 h = {.message_id = FAPI_UCI_INDICATION};
+	static struct mac_ul ul[3];
+	uint8_t p[FAPI_UCI_INDICATION_LEN(3)];
+
+	(void)state;
+	assert_int_equal(fapi_uci_indication_encode(p, sizeof(p), (struct fapi_slot){1, 2}, c, 3),
+			 sizeof(p));
+	for (unsigned i = 0; i < 2; i++) {
+		struct rte_mbuf *m = frame(&h, p, sizeof(p));
+
+		deliver(&m, 1, 0); /* a UE has no use for it */
+		b.rx.ul = ul;
+		b.rx.rnti = 0x4601;
+		b.rx.nb_ues = 3;
+	}
+	assert_int_equal(b.drops[FAPI_RX_UNKNOWN_MESSAGE], 1);
+	assert_int_equal(b.rx.cqis_in, 3);
+	assert_int_equal(b.rx.cqis_other, 1);
+	assert_int_equal(mac_ul_cqi(&ul[0]), 0);
+	assert_int_equal(mac_ul_cqi(&ul[1]), MAC_CQI_MAX); /* said nothing */
+	assert_int_equal(mac_ul_cqi(&ul[2]), 7);
+}
+
+static void
 configuration_is_checked(void **state)
 {
 	struct fapi_rx_cfg cfg = {.carriers = 0, .slots = &b.slots};
@@ -813,6 +841,7 @@ main(void)
 		with_bench(grants_of_many_ues),
 		with_bench(grants_are_lost_with_a_count),
 		with_bench(crcs_reach_the_box),
+		with_bench(cqis_reach_the_scheduler),
 		with_bench(configuration_is_checked),
 	};
 

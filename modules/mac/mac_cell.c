@@ -117,12 +117,25 @@ offer_make(struct mac_cell *cell, const struct mac_cell_way *way, uint32_t carri
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < nb; i++) {
-		if (!mac_cell_free(cell, way, cell->wants[i].ue, carrier))
+		const uint16_t ue = cell->wants[i].ue;
+		const uint32_t rate =
+			mac_cqi_bytes(cell->cfg.tb_bytes[carrier], mac_ul_cqi(&cell->cfg.ul[ue]));
+
+		if (rate == 0 || !mac_cell_free(cell, way, ue, carrier))
 			continue;
 		cell->offer[n] = cell->wants[i];
-		cell->offer[n++].rate = cell->cfg.tb_bytes[carrier];
+		cell->offer[n++].rate = rate;
 	}
 	return n;
+}
+
+/** @return the rate of a UE that is among the offers. */
+static uint32_t
+rate_of(const struct mac_sched_want *offer, uint16_t ue)
+{
+	while (offer->ue != ue)
+		offer++;
+	return offer->rate;
 }
 
 /**
@@ -137,12 +150,12 @@ share_carrier(struct mac_cell *cell, struct mac_cell_way *way, const struct l2 *
 	struct mac_sched_room room = {MAC_SCHED_WHOLE, way->sched.ues_per_slot};
 	struct mac_cell_tti *tti = &way->tti[carrier];
 	struct mac_sched_grant g[SLOT_UES_MAX];
-	unsigned grants, kept = 0;
+	unsigned offers, grants, kept = 0;
 
 	tti->nb = 0;
 	mac_cell_again(cell, way, l2, carrier, &room);
-	grants = mac_sched_run(&way->sched, cell->offer, offer_make(cell, way, carrier, nb), &room,
-			       now_ns, g);
+	offers = offer_make(cell, way, carrier, nb);
+	grants = mac_sched_run(&way->sched, cell->offer, offers, &room, now_ns, g);
 	for (unsigned i = 0; i < grants; i++) {
 		struct fapi_grant *pdu = mac_cell_pdu(cell, l2, tti, g[i].ue);
 		unsigned w = 0;
@@ -152,7 +165,7 @@ share_carrier(struct mac_cell *cell, struct mac_cell_way *way, const struct l2 *
 		cell->wants[w].bytes -= g[i].bytes;
 		pdu->tb_bytes = g[i].bytes;
 		mac_cell_new(cell, way, g[i].ue, carrier,
-			     mac_sched_part(g[i].bytes, cell->cfg.tb_bytes[carrier]), pdu);
+			     mac_sched_part(g[i].bytes, rate_of(cell->offer, g[i].ue)), pdu);
 		if (way == &cell->ul)
 			mac_want_granted(&cell->want[g[i].ue], cell->slot, g[i].bytes);
 	}

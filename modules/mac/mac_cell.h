@@ -4,7 +4,7 @@
 
 /**
  * A gNB's slot: who gets what of each carrier, downlink by what waits in RLC, uplink by what UEs
- * reported. TBs that did not decode come before new ones.
+ * reported, each as much as its CQI allows in both directions. TBs that did not decode come first.
  * Owner: the lcore of mac_sched; `ul` and `box` are also written by fapi_rx, `ul` by mac_demux.
  */
 
@@ -20,11 +20,12 @@ struct mac_cell_cfg {
 	uint32_t nb_ues;
 	uint32_t nb_carriers;
 	uint8_t numerology;
-	uint32_t tb_bytes[L2_CARRIERS_MAX]; /**< of a carrier in a slot and direction, B */
-	uint32_t pdus;                      /**< in a request at most, 1..FAPI_TTI_PDUS_MAX */
-	struct mac_sched_cfg sched;         /**< of each direction; nb_ues is filled in */
-	struct mac_net_harq_cfg harq;       /**< uplink: downlink has no feedback */
-	struct mac_ul *ul;                  /**< [nb_ues] */
+	uint32_t
+		tb_bytes[L2_CARRIERS_MAX]; /**< of a carrier in a slot and direction at CQI 15, B */
+	uint32_t pdus;                     /**< in a request at most, 1..FAPI_TTI_PDUS_MAX */
+	struct mac_sched_cfg sched;        /**< of each direction; nb_ues is filled in */
+	struct mac_net_harq_cfg harq;      /**< uplink: downlink has no feedback */
+	struct mac_ul *ul;                 /**< [nb_ues] */
 };
 
 /** The PDUs of a TTI request. */

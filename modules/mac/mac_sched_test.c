@@ -355,6 +355,23 @@ room_is_kept(void **state)
 	}
 }
 
+/** TS 38.214 table 5.2.2.1-2, in thousandths of a bit per symbol. */
+static void
+cqi_table(void **state)
+{
+	static const uint16_t table[] = {0,    152,  234,  377,  602,  877,  1176, 1477,
+					 1914, 2406, 2731, 3322, 3902, 4523, 5115, 5555};
+
+	(void)state;
+	assert_int_equal(mac_cqi_efficiency(0), 0);
+	for (uint8_t cqi = 1; cqi <= MAC_CQI_MAX; cqi++)
+		assert_in_range((mac_cqi_efficiency(cqi) * 1000 + 512) / 1024, table[cqi] - 1,
+				table[cqi] + 1);
+	assert_int_equal(mac_cqi_bytes(20000, 15), 20000);
+	assert_int_equal(mac_cqi_bytes(20000, 9), 20000 * 2464 / 5688);
+	assert_int_equal(mac_cqi_bytes(20000, 0), 0);
+}
+
 int
 main(void)
 {
@@ -370,6 +387,7 @@ main(void)
 		cmocka_unit_test(silence_is_asked),
 		cmocka_unit_test(old_reports_are_old),
 		cmocka_unit_test(room_is_kept),
+		cmocka_unit_test(cqi_table),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

@@ -3,8 +3,8 @@
 #define AIRPATH_MODULES_MAC_UL_H
 
 /**
- * What a gNB's scheduler is told of the uplink of one UE: buffer status reports by mac_demux,
- * scheduling requests by fapi_rx. Each field has one writer; the scheduler's lcore reads them.
+ * What a gNB's scheduler is told of one UE: buffer status reports by mac_demux, scheduling requests
+ * and its channel by fapi_rx. Each field has one writer; the scheduler's lcore reads them.
  */
 
 #include <stdatomic.h>
@@ -12,9 +12,12 @@
 
 #include <rte_common.h>
 
+#include "modules/mac/mac_cqi.h"
+
 struct mac_ul {
 	_Atomic uint64_t bsr __rte_cache_aligned; /* mac_demux: rw */
 	_Atomic uint32_t srs __rte_cache_aligned; /* fapi_rx: rw; scheduling requests, wraps */
+	_Atomic uint8_t cqi; /* fapi_rx: rw; 1 more than reported, 0: nothing yet */
 };
 
 /** A BSR and the slot of the TB that brought it. */
@@ -53,6 +56,22 @@ mac_ul_bsr(const struct mac_ul *ul)
 				   .sfn = v >> 16 & 0x3FF,
 				   .slot = (uint8_t)(v >> 8),
 				   .count = (uint8_t)v};
+}
+
+/** fapi_rx only. @param cqi 0..15 */
+static inline void
+mac_ul_channel(struct mac_ul *ul, uint8_t cqi)
+{
+	atomic_store_explicit(&ul->cqi, (uint8_t)(cqi + 1), memory_order_relaxed);
+}
+
+/** Any lcore. @return the UE's CQI; one that never reported has the best. */
+static inline uint8_t
+mac_ul_cqi(const struct mac_ul *ul)
+{
+	const uint8_t cqi = atomic_load_explicit(&ul->cqi, memory_order_relaxed);
+
+	return cqi ? (uint8_t)(cqi - 1) : MAC_CQI_MAX;
 }
 
 /** fapi_rx only. */

@@ -73,7 +73,7 @@ phy_init(struct phy *p, const struct phy_cfg *cfg)
 	}
 	if (p->cfg.gnb) {
 		p->requests = phy_requests_create();
-		if (p->requests == NULL || phy_uplink_init(p) != 0) {
+		if (p->requests == NULL || phy_uplink_init(p) != 0 || phy_channel_init(p) != 0) {
 			phy_fini(p);
 			return -ENOMEM;
 		}
@@ -93,6 +93,7 @@ phy_fini(struct phy *p)
 	for (uint32_t side = 0; side < PHY_SIDES; side++)
 		phy_path_fini(&p->path[side]);
 	phy_uplink_fini(p);
+	phy_channel_fini(p);
 	phy_requests_destroy(p->requests);
 	p->requests = NULL;
 }

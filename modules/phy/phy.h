@@ -17,6 +17,7 @@
 
 #include <rte_mbuf.h>
 
+#include "modules/phy/phy_channel.h"
 #include "modules/phy/phy_harq.h"
 #include "modules/phy/phy_path.h"
 #include "modules/phy/phy_request.h"
@@ -68,16 +69,17 @@ struct phy_cfg {
 	uint32_t nb_ues; /**< with gnb: UEs, whose RNTIs begin at `rnti`; 0: 1 */
 	uint32_t ahead;  /**< with gnb: slots from its indication to that of the UEs */
 	struct phy_side_cfg side[PHY_SIDES];
-	struct phy_impair impair; /**< same for both directions */
-	struct phy_harq_cfg harq; /**< of uplink grants */
-	bool grant_on_sr;         /**< grants nothing until SR and BSRs say that data waits */
-	uint64_t seed;            /**< of the draws */
-	uint16_t ethertype;       /**< 0: NFAPI_ETHERTYPE */
-	uint32_t frame_bytes;     /**< largest frame sent, 0: FAPI_FRAME_BYTES */
-	uint32_t hold_frames;     /**< most frames under delay, a power of two, 0: 16384 */
-	bool stepped;             /**< slots only come when phy_step() says so */
-	uint64_t slots;           /**< the clock stops after so many, 0: never */
-	struct rte_mempool *pool; /**< its own frames; room for frame_bytes each */
+	struct phy_impair impair;       /**< same for both directions */
+	struct phy_harq_cfg harq;       /**< of uplink grants */
+	struct phy_channel_cfg channel; /**< with gnb */
+	bool grant_on_sr;               /**< grants nothing until SR and BSRs say that data waits */
+	uint64_t seed;                  /**< of the draws */
+	uint16_t ethertype;             /**< 0: NFAPI_ETHERTYPE */
+	uint32_t frame_bytes;           /**< largest frame sent, 0: FAPI_FRAME_BYTES */
+	uint32_t hold_frames;           /**< most frames under delay, a power of two, 0: 16384 */
+	bool stepped;                   /**< slots only come when phy_step() says so */
+	uint64_t slots;                 /**< the clock stops after so many, 0: never */
+	struct rte_mempool *pool;       /**< its own frames; room for frame_bytes each */
 };
 
 struct phy {
@@ -93,6 +95,7 @@ struct phy {
 	struct phy_sr sr[PHY_SIDES];     /**< owner: the phy_loop node where frames come in */
 	struct phy_requests *requests;   /**< of a gNB; NULL without one */
 	struct phy_uplink uplink;        /**< of a gNB */
+	struct phy_channel channel;      /**< of a gNB's UEs */
 };
 
 /**

@@ -383,6 +383,33 @@ missing_tbs_are_told_of(void **state)
 	assert_no_news();
 }
 
+/** Each UE reports its own channel, in turn, which wanders within bounds. */
+static void
+channels_reach_the_gnb(void **state)
+{
+	struct phy_cfg cfg = phy.cfg;
+	uint8_t least = 15, most = 0;
+
+	(void)state;
+	phy_fini(&phy);
+	memset(&phy, 0, sizeof(phy));
+	cfg.channel = (struct phy_channel_cfg){2, {9, 3}, 2};
+	assert_int_equal(phy_init(&phy, &cfg), 0);
+	for (uint64_t k = 0; k < 200 * PHY_CHANNEL_SLOTS; k++) {
+		tick(k);
+		if (k < PHY_CHANNEL_SLOTS)
+			continue;
+		least = RTE_MIN(least, mac_ul_cqi(&ul[0]));
+		most = RTE_MAX(most, mac_ul_cqi(&ul[0]));
+		assert_in_range(mac_ul_cqi(&ul[1]), 1, 5);
+		assert_in_range(mac_ul_cqi(&ul[2]), 7, 11);
+	}
+	assert_int_equal(least, 7);
+	assert_int_equal(most, 11);
+	assert_int_equal(gnb_rx.cqis_in, 600);
+	assert_int_equal(gnb_rx.cqis_other, 0);
+}
+
 static void
 scheduling_requests_reach_the_gnb(void **state)
 {
@@ -474,6 +501,7 @@ main(void)
 		with_phy(repeated_tbs_are_taken_once),
 		with_phy(combining_decodes),
 		with_phy(missing_tbs_are_told_of),
+		with_phy(channels_reach_the_gnb),
 		with_phy(scheduling_requests_reach_the_gnb),
 		with_phy(what_cannot_be_is_refused),
 	};

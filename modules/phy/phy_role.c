@@ -106,6 +106,10 @@ phy_cfg_fill(struct phy_cfg *c, const struct ap_cfg_phy *phy)
 		.frame_bytes = phy->frame_bytes,
 		.slots = phy->slots,
 	};
+	c->channel.nb = (uint8_t)phy->cqi_count;
+	c->channel.spread = (uint8_t)phy->cqi_spread;
+	for (unsigned i = 0; i < phy->cqi_count; i++)
+		c->channel.cqi[i] = phy->cqi[i];
 	for (unsigned i = 0; i < phy->tb_bytes_count; i++)
 		c->carrier[i] = (struct phy_carrier_cfg){{phy->tb_bytes[i]}, 1};
 }

@@ -22,6 +22,8 @@ struct slot_news {
 	struct fapi_slot at; /**< their slot */
 	uint8_t nb[PHY_REQUEST_CARRIERS];
 	struct fapi_crc crc[PHY_REQUEST_CARRIERS][FAPI_CRCS_MAX];
+	uint16_t nb_cqis;
+	struct fapi_cqi cqi[FAPI_UCIS_MAX];
 };
 
 /** What a carrier gets in the slot at hand. */
@@ -192,6 +194,19 @@ missing_frames(struct phy *p, uint32_t side, struct rte_mbuf **out, struct nfapi
 }
 
 static void
+uci_frame(struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi_p7 *h,
+	  const struct slot_news *news)
+{
+	const uint16_t len = (uint16_t)FAPI_UCI_INDICATION_LEN(news->nb_cqis);
+
+	h->message_id = FAPI_UCI_INDICATION;
+	h->length = NFAPI_P7_LEN + (uint32_t)len;
+	h->sequence = p->slot[side].sequence++;
+	fapi_uci_indication_encode(phy_frame_begin(p, side, m, h, len), len, p->slot[side].at,
+				   news->cqi, news->nb_cqis);
+}
+
+static void
 slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const struct slot_todo *todo,
 	    const struct slot_news *news, struct rte_mbuf **out)
 {
@@ -214,6 +229,8 @@ slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const struct slot_tod
 	h.phy_id = 0;
 	if (unlikely(news->carriers))
 		n += missing_frames(p, side, out + n, &h, news);
+	if (unlikely(news->nb_cqis))
+		uci_frame(p, side, out[n++], &h, news);
 	if (unlikely(news->refused))
 		error_frame(p, side, out[n++], &h, &news->error);
 	h.message_id = FAPI_SLOT_INDICATION;
@@ -272,7 +289,9 @@ slot_news(struct phy *p, struct slot_news *news)
 {
 	news->refused = phy_request_error(p, &news->error);
 	news->carriers = phy_uplink_missing(p, &news->at, news->crc, news->nb);
-	return news->refused + news->carriers;
+	news->nb_cqis = phy_channel_report(
+		p, atomic_load_explicit(&p->slot[PHY_GNB].next, memory_order_relaxed), news->cqi);
+	return news->refused + news->carriers + (news->nb_cqis > 0);
 }
 
 static void
@@ -297,6 +316,7 @@ phy_slot_poll(struct phy *p, uint32_t side, uint64_t now_ns, struct rte_mbuf **o
 		return 0;
 	news.refused = false;
 	news.carriers = 0;
+	news.nb_cqis = 0;
 	if (p->requests) {
 		frames = 1 + slot_requested(p, side, todo);
 		if (side == PHY_GNB)

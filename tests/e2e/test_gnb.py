@@ -131,6 +131,40 @@ def test_what_harq_gives_up_acknowledged_mode_repairs(net, tmp_path, max_tx):
     assert unexpected(report, "soft_loss", "harq_repeat") == {}
 
 
+def download(cell, bytes_: int) -> None:
+    """To all UEs at once, each by TCP."""
+
+    def one(address: str) -> tuple[str, str]:
+        return traffic.tcp_transfer(cell.ue, cell.dn, address, bytes_, timeout=150, window=1 << 16)
+
+    with ThreadPoolExecutor(len(cell.v4)) as pool:
+        for sent, received in pool.map(one, cell.v4):
+            assert sent == received
+
+
+def mean_tb(net, tmp_path, ues: int, size: int, tag: str, **cell_args) -> float:
+    """@return bytes of a downlink TB on average, one UE in a slot."""
+    am = d.bearer(rlc={"mode": "am", "queue_sdus": 1024, "t_poll_retransmit_ms": 200})
+    gnb = {"ues_per_slot": 1, **cell_args.pop("gnb", {})}
+    (tmp_path / tag).mkdir()
+    cell = make_cell(
+        net, tmp_path / tag, ues, bearers=[am], security={}, gnb=gnb, tag=tag, **cell_args
+    )
+    download(cell, size)
+    report = cell.airpath.stop()
+    assert unexpected(report) == {}
+    gnb = roles(report)["gnb"]
+    return gnb["dl_tb_bytes"] / gnb["dl_tbs"]
+
+
+def test_tbs_follow_the_channel(net, tmp_path):
+    """TS 38.214 table 5.2.2.1-2: a slot carries 386/5688 as much at CQI 3 as at CQI 15."""
+    poor = mean_tb(net, tmp_path, 1, 1 << 17, "a", cqi=[3], tb_bytes=[9000])
+    good = mean_tb(net, tmp_path, 1, 1 << 17, "b", cqi=[15], tb_bytes=[9000])
+    assert 100 < poor <= 9000 * 386 / 5688
+    assert good > 2 * poor
+
+
 def test_two_carriers_and_an_lcore_for_each_part(net, tmp_path):
     parts = ["mac_build_fa0", "mac_build_fa1", "fapi_tx_fa0", "fapi_tx_fa1", "phy_tx"]
     place = {"ue.*": "ue", "gnb.*": "gnb", "phy.*": "phy"} | {f"gnb.{p}": p for p in parts}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codec/fapi.h"
+#include "codec/fapi_uci.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -57,6 +58,29 @@ one_crc_indication(const uint8_t *data, size_t size)
 			abort();
 }
 
+static void
+one_uci_indication(const uint8_t *data, size_t size)
+{
+	struct fapi_cqi c[FAPI_UCIS_MAX], again[FAPI_UCIS_MAX];
+	uint8_t p[FAPI_UCI_INDICATION_LEN(FAPI_UCIS_MAX)];
+	unsigned nb = FAPI_UCIS_MAX, back = FAPI_UCIS_MAX;
+	struct fapi_slot at;
+	int ret = fapi_uci_indication_decode(data, size, &at, c, &nb);
+
+	if (ret < 0)
+		return;
+	if ((size_t)ret > size || nb > FAPI_UCIS_MAX)
+		abort();
+	ret = fapi_uci_indication_encode(p, sizeof(p), at, c, nb);
+	if (ret < 0 || fapi_uci_indication_decode(p, (size_t)ret, &at, again, &back) != ret ||
+	    back != nb)
+		abort();
+	for (unsigned i = 0; i < nb; i++)
+		if (c[i].handle != again[i].handle || c[i].rnti != again[i].rnti ||
+		    c[i].cqi != again[i].cqi)
+			abort();
+}
+
 /** Every body decoder; what decodes encodes to the same again. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -71,6 +95,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	one_tti(data, size, true);
 	one_tti(data, size, false);
 	one_crc_indication(data, size);
+	one_uci_indication(data, size);
 	if (fapi_error_decode(data, size, &e) > 0) {
 		fapi_error_put(p, &e);
 		if (memcmp(p, data, FAPI_ERROR_INDICATION_LEN) != 0)

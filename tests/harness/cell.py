@@ -46,10 +46,11 @@ def make_cell(
     tb_bytes: list[int] | None = None,
     place: dict[str, str] | None = None,
     foreign: int = 0,
+    tag: str = "",
     **phy,
 ) -> Cell:
-    """`foreign`: more addresses of the UEs' host, which are no UE's."""
-    ue_ns, middle, dn = net.add("ue"), net.add("m"), net.add("dn")
+    """`foreign`: more addresses of the UEs' host, which are no UE's. `tag`: of its namespaces."""
+    ue_ns, middle, dn = (net.add(f"{name}{tag}") for name in ("ue", "m", "dn"))
     v4 = [f"10.60.0.{u + 1}" for u in range(ues + foreign)]
     v6 = [f"fd60:0:0:{u + 1:x}::1" for u in range(ues + foreign)]
     net.veth(ue_ns, "h0", MAC_UE, middle, "pu", PORT_UE)
