@@ -19,14 +19,16 @@ static void
 print_lcore(const char *lcore)
 {
 	char name[32], idle[96] = "-", governor[32], pstates[32], cpu[32], wakeups[32], mhz[32],
-		       watts[32], source[32];
+		       watts[32], source[32], priority[32], effect[32], both[72];
 
 	tel_string(lcore, "idle", idle, sizeof(idle));
-	printf("%-15s %-11s %-10s %8s %10s %8s %8s %-9s %s\n", value(lcore, "lcore", name),
+	snprintf(both, sizeof(both), "%s, %s", value(lcore, "priority", priority),
+		 value(lcore, "priority_effect", effect));
+	printf("%-15s %-11s %-10s %8s %10s %8s %8s %-9s %-22s %s\n", value(lcore, "lcore", name),
 	       value(lcore, "governor", governor), value(lcore, "pstates", pstates),
 	       value(lcore, "cpu_time_percent", cpu), value(lcore, "wakeups_per_s", wakeups),
 	       value(lcore, "freq_mhz", mhz), value(lcore, "power_watts", watts),
-	       value(lcore, "power_source", source), idle);
+	       value(lcore, "power_source", source), priority[0] == '-' ? "-" : both, idle);
 }
 
 /** @param at inside {"NAME":{…},"NAME":{…}} */
@@ -36,8 +38,8 @@ print_lcores(const char *at)
 	char key[32], lcore[1024], package[32];
 	const char *end;
 
-	printf("%-15s %-11s %-10s %8s %10s %8s %8s %-9s %s\n", "lcore", "governor", "P-states",
-	       "CPU %", "wake-ups/s", "MHz", "W", "source", "idle by");
+	printf("%-15s %-11s %-10s %8s %10s %8s %8s %-9s %-22s %s\n", "lcore", "governor",
+	       "P-states", "CPU %", "wake-ups/s", "MHz", "W", "source", "priority", "idle by");
 	package[0] = '\0';
 	while (tel_next_string(&at, key, sizeof(key)) && (at = strchr(at, '{')) != NULL &&
 	       (end = strchr(at, '}')) != NULL) {

@@ -77,6 +77,13 @@ enum ap_cfg_pstates {
 	AP_PSTATES_MODEL,     /**< emulated: pauses slow the worker down */
 };
 
+/** Which lcores are to run faster than the others (S2: SST). */
+enum ap_cfg_priority {
+	AP_PRIORITY_NONE = 0, /**< no lcore of the deployment has one */
+	AP_PRIORITY_NORMAL,   /**< others are `high` */
+	AP_PRIORITY_HIGH,
+};
+
 /** How lcores save power; several may share one. Constants are those of Algorithm 1. */
 struct ap_cfg_power {
 	char *name;
@@ -97,6 +104,8 @@ struct ap_cfg_power {
 	uint32_t scale_down_idle_percent; /**< idle share that steps down, default 25 */
 	uint32_t scale_down_packets; /**< packets a pass below which it steps down, default 32 */
 	uint32_t slot_us;            /**< slot-aware: packets come every so often, 0: it learns */
+	/** Fastest P-state of lcores without priority, where others have it; default the second */
+	uint32_t normal_mhz;
 };
 
 struct ap_cfg_pool {
@@ -448,6 +457,7 @@ struct ap_cfg_lcore {
 	uint32_t cpu;
 	enum ap_cfg_governor governor;
 	char *power; /**< of `power`; default the first, or the defaults where there is none */
+	enum ap_cfg_priority priority; /**< default normal where another lcore is high */
 };
 
 struct ap_cfg_place {

@@ -63,9 +63,23 @@ find(const struct ap_config *cfg, const char *name)
 	return NULL;
 }
 
+/** Priority says something only where some lcores have it. */
+static void
+priorities_finish(const struct ap_config *cfg)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < cfg->lcores_count; i++)
+		any |= cfg->lcores[i].priority == AP_PRIORITY_HIGH;
+	for (unsigned i = 0; i < cfg->lcores_count; i++)
+		if (cfg->lcores[i].priority != AP_PRIORITY_HIGH)
+			cfg->lcores[i].priority = any ? AP_PRIORITY_NORMAL : AP_PRIORITY_NONE;
+}
+
 int
 config_power_finish(const struct ap_config *cfg, struct ap_error *err)
 {
+	priorities_finish(cfg);
 	for (unsigned i = 0; i < cfg->power_count; i++) {
 		if (find(cfg, cfg->power[i].name) != &cfg->power[i])
 			BAD("%s: power %s: there are two of this name", cfg->path,

@@ -44,6 +44,11 @@ static const cyaml_strval_t pstates[] = {
 	{"model", AP_PSTATES_MODEL},
 };
 
+static const cyaml_strval_t priorities[] = {
+	{"normal", AP_PRIORITY_NORMAL},
+	{"high", AP_PRIORITY_HIGH},
+};
+
 static const cyaml_strval_t steerings[] = {
 	{"rss", AP_STEERING_RSS},
 	{"teid", AP_STEERING_TEID},
@@ -438,6 +443,7 @@ static const cyaml_schema_field_t power_fields[] = {
 			 scale_down_idle_percent),
 	CYAML_FIELD_UINT("scale_down_packets", OPT, struct ap_cfg_power, scale_down_packets),
 	CYAML_FIELD_UINT("slot_us", OPT, struct ap_cfg_power, slot_us),
+	CYAML_FIELD_UINT("normal_mhz", OPT, struct ap_cfg_power, normal_mhz),
 	CYAML_FIELD_END};
 static const cyaml_schema_value_t power_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_power, power_fields)};
@@ -447,7 +453,10 @@ static const cyaml_schema_field_t lcore_fields[] = {
 	CYAML_FIELD_UINT("cpu", CYAML_FLAG_DEFAULT, struct ap_cfg_lcore, cpu),
 	CYAML_FIELD_ENUM("governor", OPT | CYAML_FLAG_STRICT, struct ap_cfg_lcore, governor,
 			 governors, CYAML_ARRAY_LEN(governors)),
-	CYAML_FIELD_STRING_PTR("power", PTR, struct ap_cfg_lcore, power, 1, 40), CYAML_FIELD_END};
+	CYAML_FIELD_STRING_PTR("power", PTR, struct ap_cfg_lcore, power, 1, 40),
+	CYAML_FIELD_ENUM("priority", OPT | CYAML_FLAG_STRICT, struct ap_cfg_lcore, priority,
+			 priorities, CYAML_ARRAY_LEN(priorities)),
+	CYAML_FIELD_END};
 static const cyaml_schema_value_t lcore_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_lcore, lcore_fields)};
 

@@ -476,6 +476,37 @@ test_power(void **state)
 		       "lcores[0].governor", "lazy");
 }
 
+/** What priorities of two lcores come to. */
+static void
+check_priorities(const char *a, const char *b, enum ap_cfg_priority want_a,
+		 enum ap_cfg_priority want_b)
+{
+	char text[4096];
+	struct ap_config *cfg;
+
+	snprintf(text, sizeof(text),
+		 "name: x\n" PORTS UE PLACE "lcores: [{name: a, cpu: 0%s}, {name: b, cpu: 0%s}]\n",
+		 a, b);
+	cfg = loaded(text);
+	assert_int_equal(cfg->lcores[0].priority, want_a);
+	assert_int_equal(cfg->lcores[1].priority, want_b);
+	ap_config_free(cfg);
+}
+
+static void
+test_priority(void **state)
+{
+	(void)state;
+	check_priorities("", "", AP_PRIORITY_NONE, AP_PRIORITY_NONE);
+	check_priorities("", ", priority: normal", AP_PRIORITY_NONE, AP_PRIORITY_NONE);
+	check_priorities("", ", priority: high", AP_PRIORITY_NORMAL, AP_PRIORITY_HIGH);
+	check_priorities(", priority: high", ", priority: normal", AP_PRIORITY_HIGH,
+			 AP_PRIORITY_NORMAL);
+	assert_problem("name: x\n" PORTS UE PLACE
+		       "lcores: [{name: a, cpu: 0, priority: highest}, {name: b, cpu: 0}]\n",
+		       "lcores[0].priority", "highest");
+}
+
 int
 main(void)
 {
@@ -496,6 +527,7 @@ main(void)
 		cmocka_unit_test(test_lists),
 		cmocka_unit_test(test_keys_are_not_repeated),
 		cmocka_unit_test(test_power),
+		cmocka_unit_test(test_priority),
 	};
 	int rc;
 

@@ -182,6 +182,7 @@ workers_make(struct ap_run *run, struct ap_error *err)
 		w->name = l->cfg->name;
 		w->lcore = l->id;
 		w->deployment = run->cfg->path;
+		w->priority = l->cfg->priority;
 		w->stats = run->cfg->stats == AP_CFG_ON;
 		w->governor = ap_governor_find(l->cfg->governor, l->shared);
 		w->wheel = ap_wheel_create(WHEEL_TICK_NS, ap_clock_ns());
@@ -354,10 +355,17 @@ ap_run_print(const struct ap_run *run, FILE *f)
 	for (unsigned i = 0; i < run->nb_roles; i++)
 		if (run->roles[i].type->report)
 			run->roles[i].type->report(run->roles[i].obj, seconds(run), f, false);
-	for (unsigned i = 0; i < run->plan->nb_lcores; i++)
-		if (run->workers[i].governor->report)
-			run->workers[i].governor->report(&run->workers[i], run->started_ns, f,
-							 false);
+	for (unsigned i = 0; i < run->plan->nb_lcores; i++) {
+		const struct ap_worker *w = &run->workers[i];
+
+		if (w->governor->report)
+			w->governor->report(w, run->started_ns, f, false);
+		else if (w->priority == AP_PRIORITY_HIGH)
+			fprintf(f,
+				"power: lcore %s: priority high: no effect, governor %s leaves "
+				"P-states alone\n",
+				w->name, w->governor->name);
+	}
 }
 
 void
@@ -378,10 +386,18 @@ ap_run_json(const struct ap_run *run, FILE *f)
 	fprintf(f, "],\n  \"power\": [");
 	first = true;
 	for (unsigned i = 0; i < run->plan->nb_lcores; i++) {
-		if (run->workers[i].governor->report == NULL)
+		const struct ap_worker *w = &run->workers[i];
+
+		if (w->governor->report == NULL && w->priority != AP_PRIORITY_HIGH)
 			continue;
 		fprintf(f, "%s\n    ", first ? "" : ",");
-		run->workers[i].governor->report(&run->workers[i], run->started_ns, f, true);
+		if (w->governor->report)
+			w->governor->report(w, run->started_ns, f, true);
+		else
+			fprintf(f,
+				"{\"lcore\": \"%s\", \"governor\": \"%s\", \"priority\": "
+				"\"high\", \"priority_effect\": \"no effect\"}",
+				w->name, w->governor->name);
 		first = false;
 	}
 	fprintf(f, "]}\n");

@@ -54,6 +54,7 @@ struct ap_worker {
 	unsigned lcore;            /**< EAL lcore */
 	const char *deployment;    /**< its file: what it names may lie beside it */
 	bool tpause;               /**< the CPU pauses until a time (WAITPKG) */
+	enum ap_cfg_priority priority;
 	struct ap_sleep *sleep;    /**< NULL: its governor does not sleep */
 	_Atomic int64_t cpu_clock; /**< clockid_t of the thread's CPU time; 0: it does not run */
 	bool stats;                /**< count calls and cycles per node */

@@ -86,6 +86,12 @@ void power_report(const struct ap_worker *w, uint64_t since_ns, FILE *f, bool js
 /** An lcore is set up: from now on package energy counts. Control thread. */
 void power_report_begin(void);
 
+/**
+ * @return what the lcore's priority comes to, "up to 2200 MHz" or "no effect", or NULL where no
+ * lcore has a priority. Lives in `buf`.
+ */
+const char *power_priority_effect(const struct ap_worker *w, char *buf, size_t size);
+
 /** @return how the lcore idles, e.g. "pause, eventfd". Lives in `buf`. */
 const char *power_idle_name(const struct ap_worker *w, char *buf, size_t size);
 

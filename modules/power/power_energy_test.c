@@ -236,6 +236,51 @@ test_model_steps(void **state)
 	power_table_free(t);
 }
 
+/** Lcores without priority get no faster than the second state, or what is said. */
+static void
+test_priority_is_a_ceiling(void **state)
+{
+	static const struct ap_governor sleeping = {.name = "adaptive", .sleeps = true};
+	static const struct ap_governor busy = {.name = "busy"};
+	struct power_lcore l = {0};
+	struct ap_worker w = {.governor = &sleeping, .governor_state = &l};
+	struct power_pstates *p = &l.pstates;
+	struct ap_error err;
+	struct power_table *t = load(TABLE, &err);
+	char text[48];
+
+	(void)state;
+	assert_int_equal(power_pstates_open(p, AP_PSTATES_MODEL, 0, t, &err), 0);
+	power_pstates_limit(p, AP_PRIORITY_NONE, 1000);
+	assert_int_equal(p->now, 0);
+	assert_null(power_priority_effect(&w, text, sizeof(text)));
+	w.priority = AP_PRIORITY_HIGH;
+	power_pstates_limit(p, w.priority, 1000);
+	assert_int_equal(p->now, 0);
+	assert_string_equal(power_priority_effect(&w, text, sizeof(text)), "up to 2000 MHz");
+	w.priority = AP_PRIORITY_NORMAL;
+	power_pstates_limit(p, w.priority, 0);
+	assert_int_equal(p->now, 1);
+	assert_string_equal(power_priority_effect(&w, text, sizeof(text)), "up to 1000 MHz");
+	assert_false(power_pstates_step(p, POWER_HIGHEST));
+	assert_false(power_pstates_step(p, POWER_NEXT));
+	assert_int_equal(p->now, 1);
+	power_pstates_limit(p, w.priority, 2000); /* all of them */
+	assert_int_equal(p->now, 0);
+	assert_true(power_pstates_down(p));
+	assert_true(power_pstates_step(p, POWER_HIGHEST));
+	assert_int_equal(p->now, 0);
+	power_pstates_limit(p, w.priority, 1); /* none is so slow: the slowest */
+	assert_int_equal(p->now, 1);
+	power_pstates_close(p);
+	w.priority = AP_PRIORITY_HIGH;
+	assert_string_equal(power_priority_effect(&w, text, sizeof(text)), "no effect");
+	w.governor = &busy;
+	w.governor_state = NULL;
+	assert_string_equal(power_priority_effect(&w, text, sizeof(text)), "no effect");
+	power_table_free(t);
+}
+
 static int
 make_folder(void **state)
 {
@@ -257,9 +302,13 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),   cmocka_unit_test(test_bad_tables_say_why),
-		cmocka_unit_test(test_preset),  cmocka_unit_test(test_rapl),
-		cmocka_unit_test(test_figures), cmocka_unit_test(test_model_steps),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_bad_tables_say_why),
+		cmocka_unit_test(test_preset),
+		cmocka_unit_test(test_rapl),
+		cmocka_unit_test(test_figures),
+		cmocka_unit_test(test_model_steps),
+		cmocka_unit_test(test_priority_is_a_ceiling),
 	};
 
 	return cmocka_run_group_tests_name("power_energy", tests, make_folder, remove_folder);

@@ -35,6 +35,8 @@ power_lcore_create(struct ap_worker *w, const struct ap_cfg_power *cfg, unsigned
 			return -EINVAL;
 	}
 	rc = power_pstates_open(&l->pstates, cfg->backend, cpu, l->table, err);
+	if (rc == 0)
+		power_pstates_limit(&l->pstates, w->priority, cfg->normal_mhz);
 	l->time.since_ns = ap_clock_ns();
 	return rc;
 }

@@ -107,12 +107,43 @@ set(struct power_pstates *p, unsigned state)
 	return true;
 }
 
+/** The first of the states is turbo where the CPU has it, and then only once that is allowed. */
+static void
+turbo_allow(struct power_pstates *p)
+{
+	struct rte_power_core_capabilities caps = {0};
+
+	if (rte_power_get_capabilities == NULL || rte_power_get_capabilities(p->cpu, &caps) < 0)
+		return;
+	p->sst_bf = caps.priority;
+	if (caps.turbo)
+		rte_power_freq_enable_turbo(p->cpu);
+}
+
+void
+power_pstates_limit(struct power_pstates *p, enum ap_cfg_priority priority, uint32_t normal_mhz)
+{
+	unsigned ceiling = 0;
+
+	if (p->nb == 0)
+		return;
+	if (priority == AP_PRIORITY_HIGH && p->backend == AP_PSTATES_RTE_POWER)
+		turbo_allow(p);
+	if (priority == AP_PRIORITY_NORMAL && normal_mhz == 0)
+		ceiling = RTE_MIN(1U, p->nb - 1);
+	else if (priority == AP_PRIORITY_NORMAL)
+		while (ceiling + 1 < p->nb && p->mhz[ceiling] > normal_mhz)
+			ceiling++;
+	p->ceiling = ceiling;
+	set(p, ceiling);
+}
+
 bool
 power_pstates_step(struct power_pstates *p, enum power_step step)
 {
 	if (p->nb == 0 || step == POWER_KEEP)
 		return false;
-	return set(p, step == POWER_HIGHEST || p->now == 0 ? 0 : p->now - 1);
+	return set(p, step == POWER_HIGHEST || p->now <= p->ceiling ? p->ceiling : p->now - 1);
 }
 
 bool

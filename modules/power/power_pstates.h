@@ -25,6 +25,8 @@ struct power_pstates {
 	 * waits so much after each walk.
 	 */
 	uint32_t slower[POWER_STATES_MAX];
+	unsigned ceiling; /**< the fastest state to be used */
+	bool sst_bf;      /**< the CPU has a higher base frequency than others (SST-BF) */
 	/* lcore: rw, others: ro */
 	unsigned now;
 };
@@ -37,6 +39,14 @@ struct power_pstates {
 int power_pstates_open(struct power_pstates *p, enum ap_cfg_pstates backend, unsigned cpu,
 		       const struct power_table *table, struct ap_error *err);
 void power_pstates_close(struct power_pstates *p);
+
+/**
+ * Keeps the fastest states for lcores of high priority: those of normal priority get none above
+ * `normal_mhz`, or above the second state where that is 0; those of high priority may use turbo.
+ * Goes to the fastest state left.
+ */
+void power_pstates_limit(struct power_pstates *p, enum ap_cfg_priority priority,
+			 uint32_t normal_mhz);
 
 /** Obeys a hint. @return whether the state changed. */
 bool power_pstates_step(struct power_pstates *p, enum power_step step);

@@ -158,6 +158,27 @@ power_idle_name(const struct ap_worker *w, char *buf, size_t size)
 	return buf;
 }
 
+const char *
+power_priority_effect(const struct ap_worker *w, char *buf, size_t size)
+{
+	const struct power_lcore *l = w->governor->sleeps ? w->governor_state : NULL;
+
+	if (w->priority == AP_PRIORITY_NONE)
+		return NULL;
+	if (l == NULL || l->pstates.nb == 0)
+		snprintf(buf, size, "no effect");
+	else
+		snprintf(buf, size, "up to %u MHz%s", l->pstates.mhz[l->pstates.ceiling],
+			 l->pstates.sst_bf ? " (SST-BF)" : "");
+	return buf;
+}
+
+static const char *
+priority_name(const struct ap_worker *w)
+{
+	return w->priority == AP_PRIORITY_HIGH ? "high" : "normal";
+}
+
 /** A number of JSON; NaN is null. */
 static void
 put(FILE *f, const char *key, double value)
@@ -175,7 +196,8 @@ power_report(const struct ap_worker *w, uint64_t since_ns, FILE *f, bool json)
 	struct power_sample a = {.ns = since_ns}, b;
 	struct power_figures x;
 	double package = package_watts();
-	char idle[96];
+	char idle[96], effect[48];
+	const bool priority = power_priority_effect(w, effect, sizeof(effect)) != NULL;
 
 	power_sample_take(w, &b);
 	power_figures(w, NULL, &a, &b, &x);
@@ -185,6 +207,9 @@ power_report(const struct ap_worker *w, uint64_t since_ns, FILE *f, bool json)
 			"{\"lcore\": \"%s\", \"governor\": \"%s\", \"pstates\": \"%s\", "
 			"\"idle\": \"%s\"",
 			w->name, w->governor->name, power_pstates_name(&l->pstates), idle);
+		if (priority)
+			fprintf(f, ", \"priority\": \"%s\", \"priority_effect\": \"%s\"",
+				priority_name(w), effect);
 		put(f, "cpu_time_percent", x.cpu_percent);
 		put(f, "wakeups_per_s", x.wakeups_per_s);
 		put(f, "freq_mhz", x.mhz);
@@ -205,6 +230,8 @@ power_report(const struct ap_worker *w, uint64_t since_ns, FILE *f, bool json)
 		fprintf(f, ", %.2f W modelled (%s)", x.watts, l->table->name);
 	if (!isnan(package))
 		fprintf(f, "; all packages %.1f W measured", package);
+	if (priority)
+		fprintf(f, "; priority %s: %s", priority_name(w), effect);
 	fprintf(f, "\n");
 	if (l->pstates.backend == AP_PSTATES_MODEL)
 		fprintf(f, "power: lcore %s: P-states are emulated: pauses slow the worker down\n",
@@ -230,7 +257,7 @@ tell_lcore(const struct ap_worker *w, uint64_t since_ns)
 	struct rte_tel_data *d = rte_tel_data_alloc();
 	struct power_sample a = {.ns = since_ns}, b;
 	struct power_figures x;
-	char idle[96];
+	char idle[96], effect[48];
 
 	if (d == NULL)
 		return NULL;
@@ -240,6 +267,10 @@ tell_lcore(const struct ap_worker *w, uint64_t since_ns)
 	rte_tel_data_add_dict_string(d, "lcore", w->name);
 	rte_tel_data_add_dict_string(d, "governor", w->governor->name);
 	rte_tel_data_add_dict_string(d, "idle", power_idle_name(w, idle, sizeof(idle)));
+	if (power_priority_effect(w, effect, sizeof(effect)) != NULL) {
+		rte_tel_data_add_dict_string(d, "priority", priority_name(w));
+		rte_tel_data_add_dict_string(d, "priority_effect", effect);
+	}
 	tell_number(d, "cpu_time_percent", x.cpu_percent);
 	if (l == NULL)
 		return d;

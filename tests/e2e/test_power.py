@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Lcores that sleep lose nothing, whatever wakes them: cuts, rings, slots, kernel interfaces."""
 
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from harness import program, telemetry, traffic
 from harness.hosts import V4_B, make_hosts
-from harness.program import ROOT, Airpath
+from harness.program import AIRPATH, ROOT, Airpath
 
 PACKETS = 2000
 GOVERNORS = ["adaptive", "slot-aware"]
@@ -53,6 +54,44 @@ def test_loopback_over_cuts(net, tmp_path, governor):
     power = {p["lcore"]: p for p in report["power"]}
     assert power.keys() == now.keys()
     assert all(p["pstates"] == "none" and p["power_source"] == "none" for p in power.values())
+
+
+def test_priority_is_shown_and_what_it_comes_to(net, tmp_path):
+    """High: the fastest state of the model. Normal: the second. Without P-states: no effect."""
+    table = ROOT / "deploy" / "power" / "xeon-gold-5418y.yaml"
+    airpath, _ = start(
+        net,
+        tmp_path,
+        "ue-loopback-split",
+        ("lcores:", f"power: [{{name: fast, backend: model, table: {table}}}]\nlcores:"),
+        ("name: UL-L23, cpu: 1", "name: UL-L23, cpu: 1, governor: adaptive, priority: high"),
+        ("name: UL-MAC, cpu: 1", "name: UL-MAC, cpu: 1, governor: adaptive"),
+        ("name: DL, cpu: 0", "name: DL, cpu: 0, priority: high"),
+        ("gbps: 2.0", "pps: 1000, packets: 100"),
+    )
+    telemetry.wait_back("ue-loopback-split", 100)
+    answer = telemetry.ask("ue-loopback-split", "/airpath/power")
+    now = {lcore["lcore"]: lcore for lcore in answer.values()}
+    shown = {name: (p.get("priority"), p.get("priority_effect")) for name, p in now.items()}
+    assert shown == {
+        "UL-L23": ("high", "up to 2200 MHz"),
+        "UL-MAC": ("normal", "up to 1900 MHz"),
+        "DL": ("high", "no effect"),
+        "TEST": ("normal", "no effect"),
+    }
+    table = subprocess.run(
+        [AIRPATH, "show", "power", "--name", "ue-loopback-split"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "high, up to 2200 MHz" in table
+    assert "high, no effect" in table
+    report = airpath.stop()
+    said = {p["lcore"]: p.get("priority_effect") for p in report["power"]}
+    assert said == {"UL-L23": "up to 2200 MHz", "UL-MAC": "up to 1900 MHz", "DL": "no effect"}
+    assert "lcore DL: priority high: no effect" in airpath.log()
+    assert float(now["UL-MAC"]["freq_mhz"]) <= 1900
 
 
 @pytest.mark.parametrize("governor", GOVERNORS)
