@@ -10,22 +10,12 @@
 #include <rte_prefetch.h>
 
 #include "bench/harness.h"
-#include "bench/upf_gen.h"
+#include "bench/upf_gen_impl.h"
 #include "core/clock.h"
 
-#define BURST 32
 #define CATCH_UP_NS 100000
 #define TIMED_EVERY 16
 #define FULL_SPEED UINT64_MAX /**< as a rate word; 0: stopped; else packets in 1000 s */
-
-/** data_off, refcnt, nb_segs and port of a packet of one segment. */
-static const uint16_t mbuf_fresh[4] = {RTE_PKTMBUF_HEADROOM, 1, 1, 0};
-
-static inline void
-count(_Atomic uint64_t *counter, uint64_t n)
-{
-	ap_hist_add(counter, n);
-}
 
 static inline uint32_t
 draw(struct upf_gen_flow *f, uint32_t active)
@@ -71,29 +61,31 @@ due(struct upf_gen *g, enum upf_wire_direction d, uint64_t now_ns)
 	struct upf_gen_flow *f = &g->flow[d];
 	uint64_t inside = upf_gen_under_way(g, d);
 	uint64_t slot_ns = atomic_load_explicit(&g->slot_ns, memory_order_relaxed);
-	uint16_t most = (uint16_t)RTE_MIN(inside < g->window ? g->window - inside : 0U, BURST),
+	uint16_t most = (uint16_t)RTE_MIN(inside < g->window ? g->window - inside : 0U,
+					  UPF_GEN_BURST),
 		 n = 0;
 
 	if (f->pace.stopped)
 		return 0;
 	gen_pace_refill(&f->pace, slot_ns ? now_ns - now_ns % slot_ns : now_ns);
 	if (f->pace.unlimited)
-		return most == BURST ? BURST : 0; /* bursts that are whole cost less */
+		return most == UPF_GEN_BURST ? UPF_GEN_BURST
+					     : 0; /* bursts that are whole cost less */
 	for (; n < most && gen_pace_due(&f->pace); n++)
 		gen_pace_spend(&f->pace, 0);
 	if (inside + n >= g->window && atomic_load_explicit(&g->refuse, memory_order_relaxed))
-		for (; gen_pace_due(&f->pace); count(&f->c.refused, 1))
+		for (; gen_pace_due(&f->pace); upf_gen_count(&f->c.refused, 1))
 			gen_pace_spend(&f->pace, 0);
 	return n;
 }
 
-/** Sends up to BURST packets. @return how many */
+/** Sends up to UPF_GEN_BURST packets. @return how many */
 static uint16_t
 emit(struct upf_gen *g, enum upf_wire_direction d, uint16_t n, uint64_t now_ns)
 {
 	struct upf_gen_flow *f = &g->flow[d];
 	const struct upf_wire *w = g->wire;
-	struct rte_mbuf *pkts[BURST];
+	struct rte_mbuf *pkts[UPF_GEN_BURST];
 	uint16_t sent;
 
 	if (n == 0 || rte_mempool_get_bulk(g->pool, (void **)pkts, n) < 0)
@@ -107,47 +99,20 @@ emit(struct upf_gen *g, enum upf_wire_direction d, uint16_t n, uint64_t now_ns)
 		struct upf_wire_session *s = &g->sessions[f->next[i]];
 		struct rte_mbuf *m = pkts[i];
 
-		memcpy(&m->rearm_data, mbuf_fresh, sizeof(mbuf_fresh));
-		m->ol_flags = 0;
-		m->packet_type = 0;
-		m->pkt_len = w->frame_bytes[d];
-		m->data_len = w->frame_bytes[d];
-		memset(&m->hash, 0, 8);
+		upf_gen_fresh(m, w->frame_bytes[d]);
 		w->ops->build(w, d, rte_pktmbuf_mtod(m, uint8_t *), f->next[i], s, f->seq++,
 			      (uint32_t)now_ns);
 		s->octets[d] += w->step;
 	}
-	look_ahead(g, f, BURST);
+	look_ahead(g, f, UPF_GEN_BURST);
 	/* The window is smaller than the ring. */
 	sent = (uint16_t)rte_ring_sp_enqueue_burst(f->to, (void **)pkts, n, NULL);
 	if (g->port[d] != NULL)
 		ap_port_kick(g->port[d], 0);
 	rte_pktmbuf_free_bulk(pkts + sent, n - sent);
-	count(&f->c.sent, n);
-	count(&f->c.sent_octets, (uint64_t)n * w->cfg.bytes);
+	upf_gen_count(&f->c.sent, n);
+	upf_gen_count(&f->c.sent_octets, (uint64_t)n * w->cfg.bytes);
 	return n;
-}
-
-/** Orders and counts a frame whose octets are right. */
-static void
-take(struct upf_gen_flow *f, const struct upf_wire_test *t, uint16_t octets, uint32_t now)
-{
-	uint64_t opened;
-
-	switch (gen_seq_take(&f->seqs, t->seq, &opened)) {
-	case GEN_SEQ_REORDERED:
-		count(&f->c.reordered, 1);
-		/* fall through */
-	case GEN_SEQ_IN_ORDER:
-		count(&f->c.good, 1);
-		count(&f->c.good_octets, octets);
-		break;
-	case GEN_SEQ_DUPLICATE:
-	case GEN_SEQ_LATE:
-		count(&f->c.duplicated, 1);
-	}
-	if (t->seq % TIMED_EVERY == 0)
-		ap_hist_record(&f->delay, now - t->now);
 }
 
 static void
@@ -156,8 +121,8 @@ judge(struct upf_gen *g, enum upf_wire_direction d, struct rte_mbuf **pkts, uint
 {
 	struct upf_gen_flow *f = &g->flow[d];
 	const struct upf_wire *w = g->wire;
-	struct upf_wire_test t[BURST];
-	enum upf_wire_verdict v[BURST];
+	struct upf_wire_test t[UPF_GEN_BURST];
+	enum upf_wire_verdict v[UPF_GEN_BURST];
 
 	for (uint16_t i = 0; i < n; i++) {
 		v[i] = pkts[i]->nb_segs != 1
@@ -172,9 +137,10 @@ judge(struct upf_gen *g, enum upf_wire_direction d, struct rte_mbuf **pkts, uint
 			v[i] = w->ops->check(w, d, rte_pktmbuf_mtod(pkts[i], uint8_t *), &t[i],
 					     &g->sessions[t[i].session]);
 		if (v[i] == UPF_WIRE_GOOD)
-			take(f, &t[i], w->cfg.bytes, now);
+			upf_gen_take(f, t[i].seq, w->cfg.bytes, t[i].seq % TIMED_EVERY == 0,
+				     now - t[i].now);
 		else
-			count(v[i] == UPF_WIRE_FOREIGN ? &g->foreign : &f->c.corrupted, 1);
+			upf_gen_count(v[i] == UPF_WIRE_FOREIGN ? &g->foreign : &f->c.corrupted, 1);
 	}
 }
 
@@ -182,9 +148,9 @@ static uint16_t
 receive(struct upf_gen *g, enum upf_wire_direction d, uint64_t now_ns)
 {
 	struct upf_gen_flow *f = &g->flow[d];
-	struct rte_mbuf *pkts[BURST];
-	uint16_t n =
-		(uint16_t)rte_ring_sc_dequeue_burst(f->from[f->turn], (void **)pkts, BURST, NULL);
+	struct rte_mbuf *pkts[UPF_GEN_BURST];
+	uint16_t n = (uint16_t)rte_ring_sc_dequeue_burst(f->from[f->turn], (void **)pkts,
+							 UPF_GEN_BURST, NULL);
 
 	for (uint16_t i = 0; i < n; i++)
 		rte_prefetch0(pkts[i]);
@@ -193,9 +159,26 @@ receive(struct upf_gen *g, enum upf_wire_direction d, uint64_t now_ns)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], uint8_t *) + 64);
 	}
 	f->turn = f->turn + 1 < g->queues ? f->turn + 1 : 0;
-	judge(g, d, pkts, n, (uint32_t)now_ns);
+	(g->flow_wire ? upf_gen_traffic_judge : judge)(g, d, pkts, n, (uint32_t)now_ns);
 	rte_pktmbuf_free_bulk(pkts, n);
 	return n;
+}
+
+/** Takes what has come out, and sends what is due. @return packets */
+static unsigned
+turn(struct upf_gen *g, uint64_t now_ns)
+{
+	unsigned work = 0;
+
+	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++) {
+		work += receive(g, d, now_ns);
+		if (g->flow_wire == NULL)
+			work += emit(g, d, due(g, d, now_ns), now_ns);
+	}
+	/* A burst may be of one direction alone. */
+	if (g->flow_wire && upf_gen_under_way(g, UPF_WIRE_DOWN) + UPF_GEN_BURST <= g->window)
+		work += upf_gen_traffic_emit(g, due(g, UPF_WIRE_UP, now_ns), now_ns);
+	return work;
 }
 
 static void
@@ -215,7 +198,7 @@ obey(struct upf_gen *g, uint64_t now_ns)
 	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++) {
 		struct gen_seq *s = &g->flow[d].seqs;
 
-		count(&g->flow[d].c.given_up, upf_gen_under_way(g, d));
+		upf_gen_count(&g->flow[d].c.given_up, upf_gen_under_way(g, d));
 		s->next = g->flow[d].seq;
 		s->missing = 0;
 		memset(s->bitmap, 0, s->window / 8);
@@ -255,10 +238,10 @@ thread_main(void *arg)
 
 	atomic_store(&g->started, rc < 0 ? rc : 1);
 	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
-		look_ahead(g, &g->flow[d], BURST);
+		look_ahead(g, &g->flow[d], UPF_GEN_BURST);
 	while (rc == 0 && !atomic_load_explicit(&g->stop, memory_order_relaxed)) {
 		uint64_t now_ns = ap_clock_ns();
-		unsigned work = 0;
+		unsigned work;
 
 		if (atomic_load_explicit(&g->pause, memory_order_acquire)) {
 			stand(g);
@@ -267,15 +250,12 @@ thread_main(void *arg)
 		}
 
 		obey(g, now_ns);
-		for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++) {
-			work += receive(g, d, now_ns);
-			work += emit(g, d, due(g, d, now_ns), now_ns);
-		}
+		work = turn(g, now_ns);
 		now = rte_rdtsc();
-		count(&g->all_cycles, now - last);
-		count(&g->busy_cycles, work ? now - last : 0);
-		count(&g->turns_busy, work != 0);
-		count(&g->turns, 1);
+		upf_gen_count(&g->all_cycles, now - last);
+		upf_gen_count(&g->busy_cycles, work ? now - last : 0);
+		upf_gen_count(&g->turns_busy, work != 0);
+		upf_gen_count(&g->turns, 1);
 		last = now;
 	}
 	if (rc == 0)
@@ -336,8 +316,12 @@ upf_gen_fill(struct upf_gen *g, enum upf_wire_direction d, unsigned n)
 {
 	uint64_t now_ns = ap_clock_ns();
 
+	if (g->flow_wire)
+		n = d == UPF_WIRE_UP ? RTE_MIN(UPF_WIRE_DIRECTIONS * n, g->flows->nb_places / 2)
+				     : 0;
 	for (uint16_t k; n > 0; n -= k) {
-		k = emit(g, d, (uint16_t)RTE_MIN(n, (unsigned)BURST), now_ns);
+		k = (uint16_t)RTE_MIN(n, (unsigned)UPF_GEN_BURST);
+		k = g->flow_wire ? upf_gen_traffic_emit(g, k, now_ns) : emit(g, d, k, now_ns);
 		if (k == 0)
 			break;
 	}

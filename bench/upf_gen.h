@@ -7,8 +7,9 @@
  * thread on a CPU of its own.
  *
  * A direction's packets go to sessions drawn at random, from a seed, and carry numbers that rise;
- * everything that comes out is compared with what must. No more than a window of packets is inside
- * the unit at once, so that rings never overflow: a unit that is too slow is offered less than it
+ * everything that comes out is compared with what must. With flows (upf_traffic.h) packets are
+ * those of flows in turn, each in its own direction. No more than a window of packets is inside the
+ * unit at once, so that rings never overflow: a unit that is too slow is offered less than it
  * should be, and that is seen.
  *
  * Commands and counters: the control thread; all else is the generator's own.
@@ -22,6 +23,7 @@
 #include <rte_mempool.h>
 #include <rte_ring.h>
 
+#include "bench/upf_traffic_wire.h"
 #include "bench/upf_wire.h"
 #include "core/hist.h"
 #include "core/port.h"
@@ -69,11 +71,14 @@ struct upf_gen_flow {
 	uint32_t next[64];     /**< sessions of the next packets, on their way to the cache */
 	_Atomic uint64_t rate; /**< control: rw; see upf_gen_rate() */
 	struct upf_gen_counters c __rte_cache_aligned;
-	struct ap_hist delay; /**< of a packet in 16 */
+	struct ap_hist delay; /**< of a packet in 16; with flows of each of UDP */
 };
 
 struct upf_gen {
 	const struct upf_wire *wire; /**< changes while nothing is under way */
+	/** Sent in place of the wire's packets, or NULL; changes while it stands, or is quiet. */
+	const struct upf_traffic_wire *flow_wire;
+	struct upf_traffic *flows; /**< those of the flow_wire; the generator's */
 	struct upf_wire_session *sessions;
 	const struct ap_port *port[UPF_WIRE_DIRECTIONS]; /**< our end of `to`: wakes a unit that
 							    sleeps */
@@ -105,7 +110,7 @@ struct upf_gen {
 int upf_gen_start(struct upf_gen *g, uint64_t seed);
 void upf_gen_stop(struct upf_gen *g);
 
-/** Control thread. Takes effect within microseconds. */
+/** Control thread. Takes effect within microseconds. With flows uplink has the rate of both. */
 void upf_gen_rate(struct upf_gen *g, enum upf_wire_direction d, struct gen_rate rate);
 
 /** Takes a frame on the generator's CPU and waits for it. */
@@ -114,7 +119,10 @@ void upf_gen_frame(struct upf_gen *g, struct upf_frame *f);
 /** The control thread takes the generator's place, or gives it back. Rates are 0. */
 void upf_gen_pause(struct upf_gen *g, bool pause);
 
-/** Sends `n` packets. Control thread, in the generator's place; likewise below. */
+/**
+ * Sends `n` packets; with flows twice as many for both directions by the uplink's call, and none by
+ * the other. Control thread, in the generator's place; likewise below.
+ */
 void upf_gen_fill(struct upf_gen *g, enum upf_wire_direction d, unsigned n);
 
 /** Takes and judges all that has come out. */

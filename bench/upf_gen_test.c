@@ -37,6 +37,11 @@ static struct upf_gen gen;
 static struct rte_mempool *pool;
 static struct rte_ring *rings[2 * UPF_WIRE_DIRECTIONS];
 static uint32_t taken[SESSIONS][UPF_WIRE_DIRECTIONS]; /**< packets */
+static uint64_t octets[SESSIONS][UPF_WIRE_DIRECTIONS];
+static struct upf_load *load;
+static struct upf_traffic flows;
+static struct upf_traffic_wire flow_wire;
+static bool with_flows;
 
 static void
 ethernet(uint8_t *p, const uint8_t *to, const uint8_t *from)
@@ -62,6 +67,7 @@ forward_up(struct rte_mbuf *m)
 	memcpy(&ue, p + ETH_HDR_BYTES + 12, sizeof(ue));
 	ethernet(p, cfg.net_mac, cfg.n6_mac);
 	taken[session_of(ue)][UPF_WIRE_UP]++;
+	octets[session_of(ue)][UPF_WIRE_UP] += m->pkt_len - ETH_HDR_BYTES;
 }
 
 static void
@@ -90,6 +96,7 @@ forward_down(struct rte_mbuf *m)
 	ip_put16(ip + 24, inner + 24);
 	gtpu_gpdu_psc_put(ip + 28, rte_be_to_cpu_32(teid), inner, PSC_DL, UPF_WIRE_QFI, false);
 	taken[i][UPF_WIRE_DOWN]++;
+	octets[i][UPF_WIRE_DOWN] += inner;
 }
 
 /** What the unit under test does wrong, once a direction. */
@@ -185,6 +192,7 @@ run(enum fault fault)
 	pthread_t thread;
 
 	memset(taken, 0, sizeof(taken));
+	memset(octets, 0, sizeof(octets));
 	for (unsigned i = 0; i < SESSIONS; i++)
 		sessions[i] = (struct upf_wire_session){.ue = rte_cpu_to_be_32(i + 1),
 							.teid = rte_cpu_to_be_32(i << 8 | 1)};
@@ -200,11 +208,16 @@ run(enum fault fault)
 		gen.flow[d].to = rings[d];
 		gen.flow[d].from[0] = rings[UPF_WIRE_DIRECTIONS + d];
 	}
+	if (with_flows) {
+		gen.flow_wire = &flow_wire;
+		gen.flows = &flows;
+	}
 	unit = (struct unit){.fault = fault};
 	assert_int_equal(upf_gen_start(&gen, 7), 0);
 	assert_int_equal(pthread_create(&thread, NULL, unit_main, NULL), 0);
 	upf_gen_rate(&gen, UPF_WIRE_UP, (struct gen_rate){GEN_RATE_MAX, 0});
-	upf_gen_rate(&gen, UPF_WIRE_DOWN, (struct gen_rate){GEN_RATE_PPS, 1e6});
+	upf_gen_rate(&gen, UPF_WIRE_DOWN,
+		     (struct gen_rate){with_flows ? GEN_RATE_STOP : GEN_RATE_PPS, 1e6});
 	while (gen.flow[0].c.good < PACKETS || gen.flow[1].c.good < PACKETS)
 		rte_delay_us_sleep(1000);
 	settle();
@@ -225,7 +238,8 @@ expect(uint64_t lost, uint64_t corrupted, uint64_t duplicated, uint64_t reordere
 		assert_int_equal(c->duplicated, duplicated);
 		assert_int_equal(c->reordered, reordered);
 		assert_int_equal(c->sent, c->good + lost + corrupted);
-		assert_int_equal(c->sent_octets, c->sent * wire.cfg.bytes);
+		if (!with_flows)
+			assert_int_equal(c->sent_octets, c->sent * wire.cfg.bytes);
 		assert_int_equal(upf_gen_under_way(&gen, d), 0);
 	}
 	assert_int_equal(gen.foreign, 0);
@@ -275,6 +289,40 @@ test_reordering(void **state)
 	expect(0, 0, 0, 1);
 }
 
+/** Every fault is told of packets of flows, too. */
+static void
+test_flows(void **state)
+{
+	const struct upf_traffic_cfg model = {.sessions = SESSIONS,
+					      .per_session = 2,
+					      .packets = 20,
+					      .bytes = 500,
+					      .udp_percent = 15,
+					      .policies = true,
+					      .seed = 5};
+
+	(void)state;
+	with_flows = true;
+	for (enum fault f = NO_FAULT; f <= SWAP; f++) {
+		assert_int_equal(upf_traffic_init(&flows, &model, load), 0);
+		upf_traffic_wire_init(&flow_wire, &cfg, &flows);
+		run(f);
+		expect(f == LOSE, f == CHANGE, f == TWICE, f == SWAP);
+		assert_int_equal(gen.flow[0].c.sent + gen.flow[1].c.sent, flows.taken);
+		for (unsigned i = 0; i < SESSIONS && f == NO_FAULT; i++)
+			for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++) {
+				uint64_t charged = 0;
+
+				for (unsigned g = 1; g <= UPF_LOAD_RATING_GROUPS; g++)
+					charged += upf_traffic_used(&flows, i, g)->octets[d];
+				assert_int_equal(charged, octets[i][d]);
+				assert_int_equal(sessions[i].octets[d], octets[i][d]);
+			}
+		upf_traffic_free(&flows);
+	}
+	with_flows = false;
+}
+
 int
 main(void)
 {
@@ -282,14 +330,15 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_all_come_back), cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_change),        cmocka_unit_test(test_duplicate),
-		cmocka_unit_test(test_reordering),
+		cmocka_unit_test(test_reordering),    cmocka_unit_test(test_flows),
 	};
 
 	if (test_eal_init() < 0)
 		return 1;
-	pool = test_pool("gen", 8191, 512);
+	pool = test_pool("gen", 8191, 2048);
 	for (unsigned i = 0; i < RTE_DIM(rings); i++)
 		rings[i] = rte_ring_create(names[i], 1024, 0, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	upf_wire_init(&wire, &cfg);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	load = upf_load_make(2000, 500, 7);
+	return load ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

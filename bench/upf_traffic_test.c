@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_byteorder.h>
+
+#include "bench/upf_traffic.h"
+
+#define SESSIONS 200
+#define PER_SESSION 2
+#define FIRST 1000
+
+static struct upf_load *load;
+static const struct upf_traffic_cfg model = {
+	.first = FIRST,
+	.sessions = SESSIONS,
+	.per_session = PER_SESSION,
+	.packets = 20,
+	.bytes = 690,
+	.udp_percent = 15,
+	.policies = true,
+	.seed = 3,
+};
+
+/** Every place has its turn before any has two, each flow's packets come in order. */
+static void
+test_turns(void **state)
+{
+	struct upf_traffic f;
+	uint16_t next[SESSIONS * PER_SESSION] = {0};
+	uint32_t number[SESSIONS * PER_SESSION] = {0};
+	uint32_t begun = 0;
+
+	(void)state;
+	assert_int_equal(upf_traffic_init(&f, &model, load), 0);
+	for (unsigned round = 0; round < 100; round++) {
+		bool seen[SESSIONS * PER_SESSION] = {false};
+
+		for (uint32_t i = 0; i < f.nb_places; i++) {
+			const uint32_t ahead = upf_traffic_ahead(&f, 1);
+			struct upf_traffic_turn t;
+			struct upf_traffic_flow flow;
+
+			upf_traffic_take(&f, &t);
+			assert_int_equal(f.next, ahead);
+			assert_false(seen[t.place]);
+			seen[t.place] = true;
+			assert_int_equal(t.number, number[t.place]);
+			assert_int_equal(t.at, next[t.place]);
+			flow = upf_traffic_derive(&f, t.place, t.number);
+			assert_memory_equal(&flow, &t.flow, sizeof(flow));
+			begun += t.at == 0;
+			if (++next[t.place] == t.flow.packets) {
+				assert_true(t.packet.fin || t.flow.udp);
+				next[t.place] = 0;
+				number[t.place]++;
+			}
+		}
+	}
+	assert_int_equal(f.begun, begun);
+	upf_traffic_free(&f);
+}
+
+/** What a TCP end would send: numbers go on where the last packet of that way ended. */
+static void
+check_tcp(const struct upf_traffic *f, const struct upf_traffic_flow *flow)
+{
+	uint32_t next[UPF_WIRE_DIRECTIONS] = {flow->isn[0], flow->isn[1]};
+	unsigned requests = 0;
+
+	for (unsigned at = 0; at < flow->packets; at++) {
+		const struct upf_traffic_packet p = upf_traffic_packet(f, flow, at);
+		const uint32_t data = p.bytes - UPF_TRAFFIC_SHORT;
+
+		assert_in_range(p.bytes, UPF_TRAFFIC_SHORT, UPF_WIRE_BYTES_MAX);
+		assert_int_equal(p.seq, next[p.direction]);
+		assert_int_equal(p.ack, at == 0 ? 0 : next[!p.direction]);
+		assert_int_equal(p.direction == UPF_WIRE_DOWN,
+				 p.part == UPF_TRAFFIC_SYN_ACK ||
+					 (p.part == UPF_TRAFFIC_DATA && p.direction));
+		next[p.direction] += data + (at < 2);
+		assert_int_equal(data == 0, at < 3);
+		requests += p.part == UPF_TRAFFIC_REQUEST || p.part == UPF_TRAFFIC_REST;
+		assert_int_equal(p.fin, at + 1 == flow->packets);
+		/* Known with the request, whole. */
+		assert_int_equal(p.policy, at >= 3U + flow->split ? flow->after : flow->before);
+	}
+	assert_int_equal(requests, 1 + flow->split);
+}
+
+static void
+test_flows_are_what_ends_would_send(void **state)
+{
+	struct upf_traffic f;
+	unsigned udp = 0, split = 0, unlisted = 0, nets = 0, dynamic = 0, n = 0;
+
+	(void)state;
+	assert_int_equal(upf_traffic_init(&f, &model, load), 0);
+	for (uint32_t place = 0; place < f.nb_places; place++)
+		for (uint32_t number = 0; number < 50; number++, n++) {
+			const struct upf_traffic_flow flow = upf_traffic_derive(&f, place, number);
+
+			assert_in_range(flow.packets, UPF_TRAFFIC_PACKETS_MIN, 30);
+			assert_in_range(flow.session, FIRST, FIRST + SESSIONS - 1);
+			udp += flow.udp;
+			split += flow.split;
+			nets += flow.before != 0 && flow.before <= UPF_LOAD_STATIC;
+			dynamic += flow.before > UPF_LOAD_STATIC;
+			unlisted += !flow.udp && flow.name >= load->nb_names;
+			if (flow.udp)
+				assert_int_equal(flow.before, flow.after);
+			else
+				check_tcp(&f, &flow);
+		}
+	assert_in_range(udp, n * 14 / 100, n * 16 / 100);
+	assert_in_range(split, n * 4 / 100, n * 7 / 100);
+	assert_in_range(unlisted, n * 7 / 100, n * 11 / 100);
+	assert_in_range(nets, n * 14 / 100, n * 22 / 100);
+	assert_in_range(dynamic, n / 100, n * 3 / 100);
+	upf_traffic_free(&f);
+}
+
+/** Which rule of layers 3 and 4 a flow is of, asked of the rules. */
+static unsigned
+policy_of(const struct upf_traffic_flow *flow)
+{
+	const uint32_t server = rte_be_to_cpu_32(flow->server);
+	const uint8_t protocol = flow->udp ? 17 : 6;
+
+	for (uint32_t i = 0; i < load->nb_nets; i++) {
+		const struct upf_load_net *n = &load->nets[i];
+
+		if ((server ^ n->address) >> (32 - n->bits) == 0 &&
+		    (n->protocol == 0 || n->protocol == protocol) &&
+		    (n->port == 0 || n->port == flow->server_port))
+			return n->app;
+	}
+	for (unsigned p = UPF_LOAD_STATIC + 1; p <= UPF_LOAD_POLICIES; p++)
+		if (flow->udp &&
+		    (server ^ upf_load_dynamic_net(p)) >> (32 - UPF_LOAD_DYNAMIC_BITS) == 0)
+			return p;
+	return 0;
+}
+
+static void
+test_policies_are_those_of_the_rules(void **state)
+{
+	struct upf_traffic f;
+
+	(void)state;
+	assert_int_equal(upf_traffic_init(&f, &model, load), 0);
+	for (uint32_t place = 0; place < f.nb_places; place++)
+		for (uint32_t number = 0; number < 10; number++) {
+			const struct upf_traffic_flow flow = upf_traffic_derive(&f, place, number);
+
+			assert_int_equal(flow.before, policy_of(&flow));
+			if (!flow.udp && flow.name < load->nb_names)
+				assert_int_equal(flow.after, load->names[flow.name].app);
+			else
+				assert_int_equal(flow.after, flow.before);
+		}
+	upf_traffic_free(&f);
+}
+
+/** Flows a session has at a time, and the one before at a place, are told apart by their ports. */
+static void
+test_flows_of_a_session_differ(void **state)
+{
+	struct upf_traffic f;
+
+	(void)state;
+	assert_int_equal(upf_traffic_init(&f, &model, load), 0);
+	for (uint32_t number = 0; number < 1000; number++) {
+		const uint16_t a = upf_traffic_derive(&f, 5, number).ue_port;
+		const uint16_t b = upf_traffic_derive(&f, 5 + SESSIONS, number).ue_port;
+
+		assert_int_equal(upf_traffic_derive(&f, 5, number).session,
+				 upf_traffic_derive(&f, 5 + SESSIONS, number).session);
+		assert_int_not_equal(a, b);
+		assert_int_not_equal(a, upf_traffic_derive(&f, 5 + SESSIONS, number + 1).ue_port);
+		assert_int_not_equal(a, upf_traffic_derive(&f, 5, number + 1).ue_port);
+	}
+	upf_traffic_free(&f);
+}
+
+/** Mean packet and mean flow in the long run, and what sessions were charged, sum up. */
+static void
+check_means(uint32_t packets, uint32_t bytes, uint32_t want_bytes)
+{
+	struct upf_traffic_cfg cfg = model;
+	struct upf_traffic f;
+	uint64_t octets = 0, charged = 0, n, begun;
+
+	cfg.packets = packets;
+	cfg.bytes = bytes;
+	assert_int_equal(upf_traffic_init(&f, &cfg, load), 0);
+	n = (uint64_t)f.nb_places * packets * 40;
+	for (uint64_t i = 0; i < n; i++) {
+		struct upf_traffic_turn t;
+
+		upf_traffic_take(&f, &t);
+		octets += t.packet.bytes;
+	}
+	begun = f.begun;
+	assert_in_range(n * 100 / begun, packets * 95, packets * 105);
+	assert_in_range(octets * 100 / n, want_bytes * 98, want_bytes * 102);
+	for (uint32_t s = 0; s < SESSIONS; s++)
+		for (unsigned g = 1; g <= UPF_LOAD_RATING_GROUPS; g++) {
+			const struct upf_traffic_usage *u = upf_traffic_used(&f, FIRST + s, g);
+
+			charged += u->octets[0] + u->octets[1];
+		}
+	assert_int_equal(charged, octets);
+	upf_traffic_free(&f);
+}
+
+static void
+test_means(void **state)
+{
+	(void)state;
+	check_means(10, 690, 690);
+	check_means(100, 690, 690);
+	check_means(25, 1000, 1000);
+}
+
+static void
+test_plain_sessions_have_one_policy(void **state)
+{
+	struct upf_traffic_cfg cfg = model;
+	struct upf_traffic f, with;
+
+	(void)state;
+	cfg.policies = false;
+	assert_int_equal(upf_traffic_init(&f, &cfg, load), 0);
+	assert_int_equal(upf_traffic_init(&with, &model, load), 0);
+	for (uint32_t place = 0; place < f.nb_places; place++) {
+		const struct upf_traffic_flow a = upf_traffic_derive(&f, place, 1);
+		struct upf_traffic_flow b = upf_traffic_derive(&with, place, 1);
+
+		assert_int_equal(a.before + a.after, 0);
+		b.before = b.after = 0; /* and else they are the same */
+		assert_memory_equal(&a, &b, sizeof(a));
+	}
+	upf_traffic_free(&f);
+	upf_traffic_free(&with);
+}
+
+static void
+test_what_cannot_be_is_refused(void **state)
+{
+	static const size_t at[] = {offsetof(struct upf_traffic_cfg, packets),
+				    offsetof(struct upf_traffic_cfg, bytes),
+				    offsetof(struct upf_traffic_cfg, sessions),
+				    offsetof(struct upf_traffic_cfg, per_session)};
+	static const uint32_t bad[][2] = {
+		{UPF_TRAFFIC_PACKETS_MIN - 1, UPF_TRAFFIC_PACKETS_MAX + 1},
+		{UPF_TRAFFIC_BYTES_MIN - 1, UPF_WIRE_BYTES_MAX + 1},
+		{0, 0},
+		{0, 65}};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(at) / sizeof(at[0]); i++)
+		for (unsigned k = 0; k < 2; k++) {
+			struct upf_traffic_cfg cfg = model;
+			struct upf_traffic f;
+
+			memcpy((uint8_t *)&cfg + at[i], &bad[i][k], sizeof(uint32_t));
+			assert_int_equal(upf_traffic_init(&f, &cfg, load), -EINVAL);
+		}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_flows_are_what_ends_would_send),
+		cmocka_unit_test(test_policies_are_those_of_the_rules),
+		cmocka_unit_test(test_flows_of_a_session_differ),
+		cmocka_unit_test(test_means),
+		cmocka_unit_test(test_plain_sessions_have_one_policy),
+		cmocka_unit_test(test_what_cannot_be_is_refused),
+	};
+	int rc;
+
+	load = upf_load_make(4000, 1000, 7);
+	if (load == NULL)
+		return 1;
+	rc = cmocka_run_group_tests(tests, NULL, NULL);
+	upf_load_free(load);
+	return rc;
+}
