@@ -116,11 +116,13 @@ power_slot_packets(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_
 void
 power_slot_slept(struct power_slot *s, uint64_t late_ns)
 {
+	/* A thread that lost its CPU for long says nothing: no guard would have helped. */
+	if (late_ns > LATE_MOST_NS)
+		return;
 	if (s->late_ns == 0)
-		s->late_ns = RTE_MIN(late_ns, LATE_MOST_NS) + LATE_DOWN_NS;
+		s->late_ns = late_ns + LATE_DOWN_NS;
 	/* Where steps up and down balance, 200 of 201 sleeps end in time: a late one delays all
-	 * packets of a slot, so more of them would show in the 99th percentile. How late they are
-	 * does not count: a thread that lost its CPU for milliseconds says nothing. */
+	 * packets of a slot, so more of them would show in the 99th percentile. */
 	if (late_ns > s->late_ns)
 		s->late_ns = RTE_MIN(s->late_ns + LATE_UP_NS, LATE_MOST_NS);
 	else
