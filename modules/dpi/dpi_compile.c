@@ -10,6 +10,7 @@
 
 #include "modules/dpi/dpi_compile.h"
 #include "modules/dpi/dpi_cost.h"
+#include "modules/dpi/dpi_speed.h"
 
 static const char *compiler;
 
@@ -91,35 +92,48 @@ check_width(const struct dpi_expression *e, struct dpi_error *err)
 	return -EINVAL;
 }
 
+/* @return 0, or -E2BIG and why */
+static int
+check_figures(const struct dpi_limits *limits, uint64_t ms, size_t size, uint64_t us,
+	      struct dpi_error *err)
+{
+	if (ms > limits->expression_ms)
+		snprintf(err->why, sizeof(err->why),
+			 "costs too much: %" PRIu64 " ms to compile; %" PRIu32 " are allowed", ms,
+			 limits->expression_ms);
+	else if (size > limits->expression_memory)
+		snprintf(err->why, sizeof(err->why),
+			 "costs too much: %zu octets compiled; %" PRIu64 " are allowed", size,
+			 limits->expression_memory);
+	else if (us > limits->expression_us)
+		snprintf(err->why, sizeof(err->why),
+			 "costs too much: %" PRIu64 " us to look through %u octets; %" PRIu32
+			 " are allowed",
+			 us, DPI_URL_MAX, limits->expression_us);
+	else
+		return 0;
+	return -E2BIG;
+}
+
 static int
 check_compiled(const struct dpi_expression *e, const struct dpi_limits *limits,
 	       struct dpi_error *err)
 {
-	uint64_t took = thread_cpu_ns();
+	uint64_t took = thread_cpu_ns(), scan = 0;
 	hs_compile_error_t *error = NULL;
 	hs_database_t *db = NULL;
 	size_t size = 0;
 	hs_error_t code;
+	int ret;
 
 	code = hs_compile(e->text, flags_of(e), HS_MODE_BLOCK, NULL, &db, &error);
 	if (code != HS_SUCCESS)
 		return refused(code, error, err);
-	took = (thread_cpu_ns() - took) / 1000000;
+	took = thread_cpu_ns() - took;
 	hs_database_size(db, &size);
+	ret = dpi_speed(db, e, 1, &scan);
 	hs_free_database(db);
-	if (took > limits->expression_ms) {
-		snprintf(err->why, sizeof(err->why),
-			 "costs too much: %" PRIu64 " ms to compile; %" PRIu32 " are allowed", took,
-			 limits->expression_ms);
-		return -E2BIG;
-	}
-	if (size > limits->expression_memory) {
-		snprintf(err->why, sizeof(err->why),
-			 "costs too much: %zu octets compiled; %" PRIu64 " are allowed", size,
-			 limits->expression_memory);
-		return -E2BIG;
-	}
-	return 0;
+	return ret < 0 ? ret : check_figures(limits, took / 1000000, size, scan / 1000, err);
 }
 
 static int
@@ -182,11 +196,22 @@ lists_make(const struct dpi_job *job, struct lists *l)
 }
 
 static int
-serialize(hs_database_t *db, struct dpi_compiled *out)
+serialize(hs_database_t *db, const struct dpi_job *job, struct dpi_compiled *out,
+	  struct dpi_error *err)
 {
-	if (hs_serialize_database(db, &out->octets, &out->len) != HS_SUCCESS)
-		return -ENOMEM;
-	return 0;
+	uint64_t ns;
+	int ret = dpi_speed(db, job->expressions, job->nb, &ns);
+
+	if (ret < 0)
+		return ret;
+	if (ns / 1000 > job->limits->scan_us) {
+		snprintf(err->why, sizeof(err->why),
+			 "%" PRIu32 " patterns take %" PRIu64
+			 " us to look through %u octets; %" PRIu32 " are allowed",
+			 job->nb, ns / 1000, DPI_URL_MAX, job->limits->scan_us);
+		return -E2BIG;
+	}
+	return hs_serialize_database(db, &out->octets, &out->len) == HS_SUCCESS ? 0 : -ENOMEM;
 }
 
 static int
@@ -211,7 +236,7 @@ compile_all(const struct dpi_job *job, struct dpi_compiled *out, struct dpi_erro
 	}
 	lists_free(&l);
 	if (ret == 0)
-		ret = serialize(db, out);
+		ret = serialize(db, job, out, err);
 	hs_free_database(db);
 	return ret;
 }

@@ -77,6 +77,8 @@ struct dpi_limits {
 	uint32_t expression_positions; /**< characters and classes, repeats written out */
 	uint32_t expression_ms;        /**< CPU time that compiling one alone takes */
 	uint64_t expression_memory;    /**< octets of one compiled alone */
+	uint32_t expression_us;        /**< CPU time to look through DPI_URL_MAX octets for one */
+	uint32_t scan_us;              /**< the same for all texts, or all expressions, of a kind */
 	uint32_t build_ms;             /**< CPU time that compiling texts, or expressions, takes */
 	uint64_t build_memory;         /**< octets of the process that compiles */
 	uint64_t memory;               /**< octets of the set */

@@ -368,6 +368,17 @@ what_costs_too_much_is_refused_with_its_cost(void **state)
 	limits.expressions = 1;
 	refused(rule, &limits, -E2BIG, "more than the 1 expressions");
 	limits = dpi_limits_default;
+	limits.expression_us = 0;
+	rule.text = ".*a.{100}b";
+	assert_int_equal(dpi_set_build(&rule, 1, &limits, 1, &set, &err), -E2BIG);
+	assert_int_equal(err.rule, 0);
+	assert_non_null(strstr(err.why, "us to look through 2048 octets; 0 are allowed"));
+	limits = dpi_limits_default;
+	limits.scan_us = 0;
+	assert_int_equal(dpi_set_build(&rule, 1, &limits, 1, &set, &err), -E2BIG);
+	assert_int_equal(err.rule, DPI_NO_RULE);
+	assert_non_null(strstr(err.why, "1 patterns take"));
+	limits = dpi_limits_default;
 	limits.expression_memory = 10;
 	assert_int_equal(dpi_set_build(&rule, 1, &limits, 1, &set, &err), -E2BIG);
 	assert_int_equal(err.rule, 0);
