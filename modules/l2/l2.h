@@ -12,6 +12,7 @@
  * u × bearers of a UE and on. UEs of a role have the same bearers.
  */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
@@ -69,6 +70,8 @@ struct l2 {
 	uint16_t rnti;                  /**< C-RNTI of UE 0; those of the others follow it */
 	struct l2_pools pools;
 	struct l2_addresses addresses; /**< several UEs: whose a user packet is */
+	bool mapped; /**< user packets come with bearer and QoS flow: meta.bearer; meta.qfi is
+			RQI << 6 | QFI */
 
 	struct sdap *sdap; /**< [nb_ues] mapping both ways; tx part and rx part are apart inside */
 	struct pdcp_tx *pdcp_tx; /**< [nb_bearers] owner: pdcp_tx node */

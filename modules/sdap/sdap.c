@@ -186,6 +186,34 @@ sdap_tx_process(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *d
 	return tx_classified(s, pkts, nb, drops);
 }
 
+uint16_t
+sdap_tx_mapped(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *drops)
+{
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < nb; i++) {
+		struct rte_mbuf *m = pkts[i];
+		const uint8_t flow = ap_meta(m)->qfi;
+		uint8_t *p;
+
+		if (i + AHEAD < nb)
+			rte_prefetch0_write(
+				rte_pktmbuf_mtod_offset(pkts[i + AHEAD], void *, -SDAP_HDR_LEN));
+		ap_meta(m)->qfi = flow & SDAP_QFI_MAX;
+		if (s->tx_header[ap_meta(m)->bearer - s->first_bearer]) {
+			p = ap_pkt_prepend(&m, SDAP_HDR_LEN, s->hdr);
+			if (unlikely(p == NULL)) {
+				drops[SDAP_TX_NO_MBUF]++;
+				rte_pktmbuf_free(m);
+				continue;
+			}
+			*p = s->tx_octet | flow;
+		}
+		pkts[kept++] = m;
+	}
+	return kept;
+}
+
 /** §6.2.3, mapped to `bearer`. */
 static struct rte_mbuf *
 end_marker(const struct sdap *s, uint8_t qfi, uint32_t bearer)

@@ -123,6 +123,13 @@ void sdap_fini(struct sdap *s);
  */
 uint16_t sdap_tx_process(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *drops);
 
+/**
+ * Packets whose bearer stands in meta, and RQI << 6 | QFI in meta.qfi, become SDAP PDUs of it: a
+ * gNB's, of which the tunnel said both. meta.qfi is the QFI alone afterwards.
+ * @return as sdap_tx_process()
+ */
+uint16_t sdap_tx_mapped(struct sdap *s, struct rte_mbuf **pkts, uint16_t nb, uint64_t *drops);
+
 /** Tx part: a mapping waits in the mailbox. */
 static inline bool
 sdap_tx_remapped(const struct sdap *s)

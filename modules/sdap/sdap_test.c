@@ -387,6 +387,62 @@ setup(void **state)
 	return pool && hdr ? 0 : -1;
 }
 
+/** A gNB's packets, of which the tunnel said bearer and flow. */
+static void
+mapped_packets_keep_bearer_and_flow(void **state)
+{
+	struct sdap_cfg cfg = config(L2_DOWNLINK, L2_UPLINK);
+	struct rte_mbuf *pkts[3];
+	struct sdap s;
+
+	(void)state;
+	cfg.first_bearer = 8;
+	assert_int_equal(sdap_init(&s, &cfg), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		pkts[i] = packet(0x45, 0);
+		*ap_meta(pkts[i]) = (struct ap_meta){
+			.bearer = 8 + i, .qfi = (uint8_t)(0x40 | (20 + i)), .flags = AP_M_TIMED};
+	}
+	assert_int_equal(sdap_tx_mapped(&s, pkts, 3, drops), 3);
+	for (unsigned i = 0; i < 3; i++) {
+		const bool header = i == 0; /* the others have none downlink */
+
+		assert_int_equal(ap_meta(pkts[i])->bearer, 8 + i);
+		assert_int_equal(ap_meta(pkts[i])->qfi, 20 + i);
+		assert_int_equal(ap_meta(pkts[i])->flags, AP_M_TIMED);
+		assert_int_equal(pkts[i]->pkt_len, 20 + header);
+		assert_int_equal(*rte_pktmbuf_mtod(pkts[i], uint8_t *), header ? 0x40 | 20 : 0x45);
+		rte_pktmbuf_free(pkts[i]);
+	}
+	sdap_fini(&s);
+}
+
+/** Without a segment for the header a packet is dropped by name, and the others go. */
+static void
+mapped_packets_without_room(void **state)
+{
+	struct sdap_cfg cfg = config(L2_DOWNLINK, L2_UPLINK);
+	struct rte_mbuf *pkts[2], *shared, *segments[2];
+	struct sdap s;
+
+	(void)state;
+	assert_int_equal(sdap_init(&s, &cfg), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		pkts[i] = packet(0x45, 0);
+		*ap_meta(pkts[i]) = (struct ap_meta){.bearer = 0, .qfi = 1};
+	}
+	shared = pkts[0];
+	rte_pktmbuf_refcnt_update(shared, 1);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(hdr, segments, 2), 0);
+	assert_int_equal(sdap_tx_mapped(&s, pkts, 2, drops), 1);
+	assert_int_equal(drops[SDAP_TX_NO_MBUF], 1);
+	assert_ptr_not_equal(pkts[0], shared);
+	rte_pktmbuf_free(pkts[0]);
+	rte_pktmbuf_free(shared);
+	rte_pktmbuf_free_bulk(segments, 2);
+	sdap_fini(&s);
+}
+
 int
 main(void)
 {
@@ -399,6 +455,8 @@ main(void)
 		cmocka_unit_test(downlink_receiver),
 		cmocka_unit_test(reflective_mapping),
 		cmocka_unit_test(remapping_waits_for_an_mbuf),
+		cmocka_unit_test(mapped_packets_keep_bearer_and_flow),
+		cmocka_unit_test(mapped_packets_without_room),
 		cmocka_unit_test(impossible_configurations),
 	};
 

@@ -7,7 +7,7 @@
  * so that an end-marker does not wait for traffic.
  *
  * Where the role has several UEs, a packet is of the one that has its address: of a UE its source,
- * of a gNB its destination.
+ * of a gNB its destination; or what came before this node knows its bearer.
  */
 
 #include <string.h>
@@ -72,6 +72,28 @@ by_ue(struct ap_node *n, struct rte_mbuf **pkts, uint16_t nb)
 	return kept;
 }
 
+/** Packets that know their bearer. @return as by_ue(). */
+static uint16_t
+by_bearer(struct ap_node *n, struct rte_mbuf **pkts, uint16_t nb)
+{
+	const struct l2 *l2 = n->role;
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0, run; i < nb; i += run) {
+		const uint32_t ue = l2_ue_of_bearer(l2, ap_meta(pkts[i])->bearer);
+		uint16_t sent;
+
+		for (run = 1; i + run < nb; run++)
+			if (l2_ue_of_bearer(l2, ap_meta(pkts[i + run])->bearer) != ue)
+				break;
+		sent = sdap_tx_mapped(&l2->sdap[ue], pkts + i, run, n->drops);
+		if (kept != i)
+			memmove(pkts + kept, pkts + i, sizeof(*pkts) * sent);
+		kept += sent;
+	}
+	return kept;
+}
+
 static uint16_t
 process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb_objs)
 {
@@ -79,6 +101,11 @@ process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb
 	const struct l2 *l2 = n->role;
 
 	n->in += nb_objs;
+	if (l2->mapped) {
+		ap_next_all(n, graph, node, EDGE_PDU, objs,
+			    by_bearer(n, (struct rte_mbuf **)objs, nb_objs));
+		return nb_objs;
+	}
 	if (l2->addresses.nb > 0) {
 		ap_next_all(n, graph, node, EDGE_PDU, objs,
 			    by_ue(n, (struct rte_mbuf **)objs, nb_objs));
