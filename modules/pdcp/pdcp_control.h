@@ -52,6 +52,13 @@ int pdcp_tx_reestablish(struct pdcp_tx *e, struct rlc_tx *rlc, enum pdcp_drb_mod
 int pdcp_tx_recover(struct pdcp_tx *e, struct rlc_tx *rlc, struct pdcp_resubmitted *r);
 
 /**
+ * The DRB is released and set up anew (TS 38.323 §5.1.3, §5.1.1): what RLC holds is freed, COUNT
+ * begins at `count`. As pdcp_tx_reestablish(), without memory.
+ */
+void pdcp_tx_renew(struct pdcp_tx *e, struct rlc_tx *rlc, const struct pdcp_keys *keys,
+		   uint32_t count, struct pdcp_resubmitted *r);
+
+/**
  * Re-establishes the receiving entity. UM: t-Reordering stops, what is stored is delivered, COUNT
  * starts anew; AM: state and reception buffer stay. Lcore of pdcp_rx, with nothing on the way
  * from RLC.

@@ -190,3 +190,23 @@ pdcp_tx_recover(struct pdcp_tx *e, struct rlc_tx *rlc, struct pdcp_resubmitted *
 	submit_all(e, rlc, &l, r);
 	return 0;
 }
+
+static void
+discard(void *arg, struct rte_mbuf *m, uint32_t enter_us)
+{
+	(void)arg;
+	(void)enter_us;
+	rte_pktmbuf_free(m);
+}
+
+void
+pdcp_tx_renew(struct pdcp_tx *e, struct rlc_tx *rlc, const struct pdcp_keys *keys, uint32_t count,
+	      struct pdcp_resubmitted *r)
+{
+	r->taken += rlc_tx_take_unconfirmed(rlc, discard, NULL);
+	e->submitted = rlc_tx_taken(rlc);
+	e->TX_NEXT = count;
+	e->limit = pdcp_count_limit(e->count_notify);
+	e->sec.crypto = keys->crypto;
+	e->sec.keys = keys->keys;
+}

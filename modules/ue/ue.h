@@ -12,6 +12,7 @@
 #include "modules/l2/l2.h"
 #include "modules/mac/mac_build.h"
 
+struct pdcp_security_cfg;
 struct pdcp_security_key;
 
 /** The stack of role `ue`; a gNB's has the same parts in the other direction. */
@@ -58,6 +59,14 @@ void ue_bearers_fini(struct ue *ue);
  */
 int ue_key_make(const struct ue *ue, uint32_t u, const struct ap_cfg_bearer *b, const char *key_enc,
 		const char *key_int, struct pdcp_security_key **key, struct ap_error *err);
+
+/**
+ * A key object of algorithms and keys that are said, for bearers of the stack.
+ * @param sc nea, nia and both keys filled in; the rest is filled in here
+ * @return as ue_key_make()
+ */
+int ue_key_create(const struct ue *ue, const struct ap_cfg_bearer *b, struct pdcp_security_cfg *sc,
+		  struct pdcp_security_key **key, struct ap_error *err);
 
 /** Says once of each direction that COUNT came to count_notify. Control thread, now and then. */
 void ue_pdcp_poll(void *obj);

@@ -83,24 +83,35 @@ key_of_ue(uint8_t key[AP_CFG_KEY_LEN], uint32_t u)
 	be32_put(last, be32_get(last) ^ u);
 }
 
-/** @param key one direction's; NULL where the bearer has neither ciphering nor integrity. */
 int
-ue_key_make(const struct ue *ue, uint32_t u, const struct ap_cfg_bearer *b, const char *key_enc,
-	    const char *key_int, struct pdcp_security_key **key, struct ap_error *err)
+ue_key_create(const struct ue *ue, const struct ap_cfg_bearer *b, struct pdcp_security_cfg *sc,
+	      struct pdcp_security_key **key, struct ap_error *err)
 {
 	static const char *const engines[] = {
 		[AP_ENGINE_MULTI_BUFFER] = "multi_buffer", [AP_ENGINE_CRYPTODEV] = "cryptodev"};
 	const struct ap_cfg_security *s = &ue->cfg->security;
+
+	*key = NULL;
+	if (!b->pdcp.integrity)
+		sc->nia = PDCP_NIA0;
+	if (sc->nea == PDCP_NEA0 && sc->nia == PDCP_NIA0)
+		return 0;
+	sc->pool = ue->l2.pools.pdcp;
+	sc->engine = pdcp_security_engine(engines[s->engine]);
+	sc->device = s->cryptodev;
+	return pdcp_security_key_create(sc, key, err);
+}
+
+int
+ue_key_make(const struct ue *ue, uint32_t u, const struct ap_cfg_bearer *b, const char *key_enc,
+	    const char *key_int, struct pdcp_security_key **key, struct ap_error *err)
+{
+	const struct ap_cfg_security *s = &ue->cfg->security;
 	struct pdcp_security_cfg cfg = {.nea = s->nea,
-					.nia = b->pdcp.integrity ? s->nia : PDCP_NIA0,
-					.pool = ue->l2.pools.pdcp,
-					.engine = pdcp_security_engine(engines[s->engine]),
-					.device = s->cryptodev};
+					.nia = b->pdcp.integrity ? s->nia : PDCP_NIA0};
 	int rc = 0;
 
 	*key = NULL;
-	if (cfg.nea == PDCP_NEA0 && cfg.nia == PDCP_NIA0)
-		return 0;
 	if (cfg.nea != PDCP_NEA0)
 		rc = ap_config_key(key_enc, cfg.key_enc);
 	if (rc == 0 && cfg.nia != PDCP_NIA0)
@@ -108,7 +119,7 @@ ue_key_make(const struct ue *ue, uint32_t u, const struct ap_cfg_bearer *b, cons
 	key_of_ue(cfg.key_enc, u);
 	key_of_ue(cfg.key_int, u);
 	if (rc == 0)
-		rc = pdcp_security_key_create(&cfg, key, err);
+		rc = ue_key_create(ue, b, &cfg, key, err);
 	explicit_bzero(&cfg, sizeof(cfg));
 	return rc;
 }

@@ -2,6 +2,8 @@
 #include "modules/ue/ue_pdcp.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
 
 #include <rte_cycles.h>
 #include <rte_ring.h>
@@ -9,8 +11,33 @@
 #include "modules/mac/mac_tx.h"
 #include "modules/rlc/rlc_control.h"
 
+/* Procedures hold several lcores each: one at a time. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
 #define DRAIN_NS (2 * AP_NS_PER_S)
 #define QUIET_US 50000 /* more than a PDU takes to the peer's RLC */
+
+static struct ap_plan_node *
+node_of(const struct ap_plan *plan, const struct ue *ue, const char *node)
+{
+	char name[AP_NAME_LEN];
+
+	snprintf(name, sizeof(name), "%.32s.%s", ue->cfg->name, node);
+	return ap_plan_find(plan, name);
+}
+
+void
+ue_bearer_find(struct ue_bearer *b, const struct ap_plan *plan, struct ue *ue, uint32_t index)
+{
+	b->ue = ue;
+	b->cfg = &ue->cfg->bearers[index % ue->cfg->bearers_count];
+	b->index = index;
+	b->pdcp_rx = node_of(plan, ue, "pdcp_rx");
+	b->rlc_rx = node_of(plan, ue, "rlc_rx");
+	b->pdcp_tx = node_of(plan, ue, "pdcp_tx");
+	b->rlc_tx = node_of(plan, ue, "rlc_tx");
+	b->mac_slot = node_of(plan, ue, ue->ul ? "mac_sched" : "mac_slot");
+}
 
 enum pdcp_drb_mode
 ue_pdcp_mode(const struct ue_bearer *b)
@@ -49,7 +76,9 @@ rx_on_worker(struct ap_worker *w, void *arg)
 	struct ue_bearer *b = arg;
 
 	(void)w;
-	pdcp_rx_node_reestablish(b->pdcp_rx->inst, b->index, ue_pdcp_mode(b), &b->rx_keys);
+	/* A UM DRB begins anew as a new one does. */
+	pdcp_rx_node_reestablish(b->pdcp_rx->inst, b->index,
+				 b->renew ? PDCP_DRB_UM : ue_pdcp_mode(b), &b->rx_keys);
 }
 
 static void
@@ -90,8 +119,13 @@ tx_on_worker(struct ap_worker *w, void *arg)
 	struct rlc_tx *rlc = &b->ue->l2.rlc_tx[b->index];
 
 	(void)w;
-	b->rc = b->recover ? pdcp_tx_recover(e, rlc, &b->r)
-			   : pdcp_tx_reestablish(e, rlc, ue_pdcp_mode(b), &b->tx_keys, &b->r);
+	b->rc = 0;
+	if (b->renew)
+		pdcp_tx_renew(e, rlc, &b->tx_keys, b->count, &b->r);
+	else if (b->recover)
+		b->rc = pdcp_tx_recover(e, rlc, &b->r);
+	else
+		b->rc = pdcp_tx_reestablish(e, rlc, ue_pdcp_mode(b), &b->tx_keys, &b->r);
 	mac_slot_node_reestablished(b->mac_slot->inst, b->r.taken - b->r.again);
 }
 
@@ -154,10 +188,12 @@ quiet(struct ue_bearer *b)
 	rte_delay_us_sleep(QUIET_US);
 }
 
+/** The end of a procedure, which took its turn. */
 static int
 resume(struct ue_bearer *b, int rc)
 {
 	rlc_tx_suspend(&b->ue->l2.rlc_tx[b->index], false);
+	pthread_mutex_unlock(&turn);
 	return rc;
 }
 
@@ -166,6 +202,7 @@ ue_pdcp_reestablish(struct ue_bearer *b)
 {
 	int rc;
 
+	pthread_mutex_lock(&turn);
 	quiet(b);
 	rc = rx_reestablish(b);
 	if (rc == 0 && b->cfg->pdcp.status_report)
@@ -174,10 +211,24 @@ ue_pdcp_reestablish(struct ue_bearer *b)
 }
 
 int
+ue_pdcp_renew(struct ue_bearer *b, bool may_come)
+{
+	int rc;
+
+	pthread_mutex_lock(&turn);
+	b->renew = true;
+	if (may_come)
+		quiet(b);
+	rc = rx_reestablish(b);
+	return resume(b, rc < 0 ? rc : tx_procedure(b));
+}
+
+int
 ue_pdcp_recover(struct ue_bearer *b)
 {
 	int rc;
 
+	pthread_mutex_lock(&turn);
 	quiet(b);
 	rc = b->cfg->pdcp.status_report ? ue_pdcp_status(b) : 0;
 	b->recover = true;

@@ -20,9 +20,14 @@ struct ue_bearer {
 	struct pdcp_keys rx_keys, tx_keys;
 	char key_enc[40], key_int[40]; /**< hexadecimal; empty: the old ones stay */
 	bool recover;
+	bool renew;
+	uint32_t count; /**< of the next SDU sent, with renew */
 	int rc;
 	struct pdcp_resubmitted r;
 };
+
+/** Fills in a bearer of a stack, by its index, and the nodes it runs on. */
+void ue_bearer_find(struct ue_bearer *b, const struct ap_plan *plan, struct ue *ue, uint32_t index);
 
 /** By the RLC mode. */
 enum pdcp_drb_mode ue_pdcp_mode(const struct ue_bearer *b);
@@ -32,6 +37,14 @@ int ue_pdcp_status(struct ue_bearer *b);
 
 /** Re-establishes PDCP and RLC, both directions, and takes rx_keys and tx_keys into use. */
 int ue_pdcp_reestablish(struct ue_bearer *b);
+
+/**
+ * Releases the DRB and sets it up anew, both directions: what is under way is dropped by name, SNs
+ * begin at 0 and COUNT, of what is sent, at b->count, under rx_keys and tx_keys.
+ * @param quiet whether PDUs may be under way to or from the peer: they have 50 ms to come, for of
+ * RLC AM none with an old SN may come afterwards
+ */
+int ue_pdcp_renew(struct ue_bearer *b, bool quiet);
 
 /** Data recovery. */
 int ue_pdcp_recover(struct ue_bearer *b);

@@ -6,6 +6,8 @@
  *   /airpath/pdcp/recover,UE,DRB       data recovery, TS 38.323 §5.5
  *   /airpath/pdcp/reestablish,UE,DRB[,K_UPenc[,K_UPint]]
  *                                      re-establishment of PDCP and RLC, §5.1.2
+ *   /airpath/pdcp/renew,UE,DRB[,K_UPenc[,K_UPint]]
+ *                                      release and setup, §5.1.3, §5.1.1: all begins anew
  *   /airpath/pdcp/state,UE,DRB         state variables
  * Of a role with several UEs, UE.u is the one with index u, UE the first.
  */
@@ -20,15 +22,6 @@
 #include "core/telemetry.h"
 #include "modules/pdcp/pdcp_security.h"
 #include "modules/ue/ue_pdcp.h"
-
-static struct ap_plan_node *
-node_of(const struct ap_run *run, const struct ue *ue, const char *node)
-{
-	char name[AP_NAME_LEN];
-
-	snprintf(name, sizeof(name), "%.32s.%s", ue->cfg->name, node);
-	return ap_plan_find(run->plan, name);
-}
 
 /** Parses `UE[.u],DRB`, and with `keys` `UE[.u],DRB[,KEY[,KEY]]`. @return 0 or -EINVAL. */
 static int
@@ -59,19 +52,12 @@ find(const struct ap_run *run, const char *params, bool keys, struct ue_bearer *
 		if (strcmp(run->cfg->ue[i].name, ue) == 0)
 			b->ue = ap_run_role(run, "ue", i);
 	for (uint32_t i = 0; b->ue && u < b->ue->cfg->count && i < b->ue->cfg->bearers_count; i++)
-		if (b->ue->cfg->bearers[i].id == drb) {
-			b->cfg = &b->ue->cfg->bearers[i];
-			b->index = u * b->ue->cfg->bearers_count + i;
-		}
+		if (b->ue->cfg->bearers[i].id == drb)
+			ue_bearer_find(b, run->plan, b->ue, u * b->ue->cfg->bearers_count + i);
 	if (b->ue == NULL)
 		return ap_telemetry_refuse("there is no ue '%s'", ue);
 	if (b->cfg == NULL)
 		return ap_telemetry_refuse("ue %s has no bearer %u", ue, drb);
-	b->pdcp_rx = node_of(run, b->ue, "pdcp_rx");
-	b->rlc_rx = node_of(run, b->ue, "rlc_rx");
-	b->pdcp_tx = node_of(run, b->ue, "pdcp_tx");
-	b->rlc_tx = node_of(run, b->ue, "rlc_tx");
-	b->mac_slot = node_of(run, b->ue, "mac_slot");
 	return 0;
 }
 
@@ -120,10 +106,10 @@ keys_make(const struct ue_bearer *b, const struct pdcp_security *old, struct pdc
 				     : 0;
 	/* A COUNT is never used twice with a key (§5.8). */
 	if (b->key_enc[0] == '\0')
-		return ue_pdcp_mode(b) == PDCP_DRB_UM
-			       ? ap_telemetry_refuse(
-					 "COUNT of a UM DRB begins at 0 again: new keys "
-					 "are needed")
+		return b->renew || ue_pdcp_mode(b) == PDCP_DRB_UM
+			       ? ap_telemetry_refuse("COUNT of %s begins at 0 again: new keys are "
+						     "needed",
+						     b->renew ? "a new DRB" : "a UM DRB")
 			       : 0;
 	rc = ue_key_make(b->ue, b->ue->l2.ue_of_bearer[b->index], b->cfg, b->key_enc, b->key_int,
 			 &key, &err);
@@ -143,7 +129,7 @@ keys_free(void *keys, const struct pdcp_security *used)
 }
 
 static int
-reestablish(struct ap_run *run, const char *params, struct rte_tel_data *d)
+with_keys(struct ap_run *run, const char *params, bool renew, struct rte_tel_data *d)
 {
 	const struct pdcp_security *rx, *tx;
 	void *old_rx, *old_tx;
@@ -152,6 +138,7 @@ reestablish(struct ap_run *run, const char *params, struct rte_tel_data *d)
 
 	if (rc < 0)
 		return rc;
+	b.renew = renew;
 	rx = &b.ue->l2.pdcp_rx[b.index].sec;
 	tx = &b.ue->l2.pdcp_tx[b.index].sec;
 	old_rx = rx->keys;
@@ -160,7 +147,7 @@ reestablish(struct ap_run *run, const char *params, struct rte_tel_data *d)
 	if (rc == 0) {
 		rc = keys_make(&b, tx, &b.tx_keys);
 		if (rc == 0)
-			rc = ue_pdcp_reestablish(&b);
+			rc = renew ? ue_pdcp_renew(&b, true) : ue_pdcp_reestablish(&b);
 		keys_free(b.rx_keys.keys, rx);
 		keys_free(b.tx_keys.keys, tx);
 		keys_free(old_rx, rx);
@@ -171,6 +158,18 @@ reestablish(struct ap_run *run, const char *params, struct rte_tel_data *d)
 	explicit_bzero(b.key_enc, sizeof(b.key_enc));
 	explicit_bzero(b.key_int, sizeof(b.key_int));
 	return tell(&b, rc, d);
+}
+
+static int
+reestablish(struct ap_run *run, const char *params, struct rte_tel_data *d)
+{
+	return with_keys(run, params, false, d);
+}
+
+static int
+renew(struct ap_run *run, const char *params, struct rte_tel_data *d)
+{
+	return with_keys(run, params, true, d);
 }
 
 static bool
@@ -244,5 +243,7 @@ RTE_INIT(ue_pdcp_commands)
 	ap_telemetry_add("/airpath/pdcp/recover", recover, "PDCP data recovery: UE,DRB.");
 	ap_telemetry_add("/airpath/pdcp/reestablish", reestablish,
 			 "Re-establish PDCP and RLC: UE,DRB[,K_UPenc[,K_UPint]].");
+	ap_telemetry_add("/airpath/pdcp/renew", renew,
+			 "Release and set up a DRB: UE,DRB[,K_UPenc[,K_UPint]].");
 	ap_telemetry_add("/airpath/pdcp/state", state, "PDCP state variables: UE,DRB.");
 }
