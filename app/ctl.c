@@ -26,13 +26,14 @@ usage(FILE *f)
 		"  add UE --session ID --upf ADDRESS/TEID --drb SPEC …\n"
 		"      --forward ADDRESS/TEID   downlink packets go there after a handover\n"
 		"      --count N                so many UEs from UE on: TEIDs rise with them\n"
-		"      SPEC: id=4,qfi=9+8,du=ADDRESS/TEID[,rlc=um|am|tm][,rlc-sn=12][,pdcp-sn=18]\n"
-		"            [,default][,no-sdap-ul][,no-sdap-dl][,count=0][,lcid=7][,priority=8]\n"
+		"      --rnti N                 role gnb: the C-RNTI of the first of them\n"
+		"      SPEC: id=4,qfi=9+8[,du=ADDRESS/TEID][,rlc=um|am|tm][,rlc-sn=12][,default]\n"
+		"            [,pdcp-sn=18][,no-sdap-ul][,no-sdap-dl][,count=0][,lcid=7][,priority=8]\n"
 		"  modify UE --session ID [--upf ADDRESS/TEID] [--forward ADDRESS/TEID|none]\n"
 		"      [--drb SPEC] [--du DRB=ADDRESS/TEID] [--count DRB=N] [--remove-drb DRB]\n"
 		"      [--remove-session ID]\n"
 		"  delete UE …            or --all\n"
-		"  load FILE              contexts of a YAML or JSON file\n"
+		"  load FILE              contexts of a YAML or JSON file, keys too\n"
 		"  complete               all contexts are there: unknown TEIDs are answered by\n"
 		"                         Error Indications\n"
 		"  echo SECONDS           an Echo Request to every peer so often; 0: none\n"
@@ -117,6 +118,11 @@ add_take(struct add *a, int option, const char *value, struct ap_error *err)
 				       a->context.count > 0
 			       ? 0
 			       : ap_error_set(err, "'%s' UEs are no number of them", value);
+	case 'r':
+		return ctl_text_number(value, UINT16_MAX, &a->context.rnti) == 0 &&
+				       a->context.rnti > 0
+			       ? 0
+			       : ap_error_set(err, "'%s' is no C-RNTI", value);
 	default:
 		return ap_error_set(err, "'airpath ctl --help' tells what add takes");
 	}
@@ -126,9 +132,13 @@ static int
 ctl_add(struct gnb_client *cl, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{"session", required_argument, NULL, 's'}, {"upf", required_argument, NULL, 'u'},
-		{"forward", required_argument, NULL, 'f'}, {"drb", required_argument, NULL, 'd'},
-		{"count", required_argument, NULL, 'c'},   {0},
+		{"session", required_argument, NULL, 's'},
+		{"upf", required_argument, NULL, 'u'},
+		{"forward", required_argument, NULL, 'f'},
+		{"drb", required_argument, NULL, 'd'},
+		{"count", required_argument, NULL, 'c'},
+		{"rnti", required_argument, NULL, 'r'},
+		{0},
 	};
 	struct add a = {.session = {.id = 1}};
 	struct ctl_file f = {&a.context, 1};

@@ -40,10 +40,18 @@ struct ctl_session {
 	unsigned drbs_count;
 };
 
-/** UEs ue … ue + count - 1: TEIDs of peers rise with them. */
+/** Keys as hexadecimal digits. */
+struct ctl_security {
+	uint32_t nea, nia;
+	char *key_enc, *key_int;
+};
+
+/** UEs ue … ue + count - 1: TEIDs of peers, and C-RNTIs, rise with them. */
 struct ctl_context {
 	uint32_t ue;
-	uint32_t count; /**< 0: 1 */
+	uint32_t count;                /**< 0: 1 */
+	uint32_t rnti;                 /**< role `gnb`; 0: it chooses */
+	struct ctl_security *security; /**< of one UE */
 	struct ctl_session *sessions;
 	unsigned sessions_count;
 };

@@ -50,9 +50,18 @@ static const cyaml_schema_field_t session_fields[] = {
 static const cyaml_schema_value_t session_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ctl_session, session_fields)};
 
+static const cyaml_schema_field_t security_fields[] = {
+	CYAML_FIELD_UINT("nea", OPT, struct ctl_security, nea),
+	CYAML_FIELD_UINT("nia", OPT, struct ctl_security, nia),
+	CYAML_FIELD_STRING_PTR("key_enc", PTR, struct ctl_security, key_enc, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_STRING_PTR("key_int", PTR, struct ctl_security, key_int, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_END};
+
 static const cyaml_schema_field_t context_fields[] = {
 	CYAML_FIELD_UINT("ue", CYAML_FLAG_DEFAULT, struct ctl_context, ue),
 	CYAML_FIELD_UINT("count", OPT, struct ctl_context, count),
+	CYAML_FIELD_UINT("rnti", OPT, struct ctl_context, rnti),
+	CYAML_FIELD_MAPPING_PTR("security", PTR, struct ctl_context, security, security_fields),
 	CYAML_FIELD_SEQUENCE("sessions", NEED, struct ctl_context, sessions, &session_value, 1, 16),
 	CYAML_FIELD_END};
 static const cyaml_schema_value_t context_value = {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** From what people wrote to messages of api/gnb.proto. */
+#include <errno.h>
 #include <string.h>
 
 #include "app/ctl.h"
@@ -91,6 +92,52 @@ pack_session(struct ctl_arena *a, const struct ctl_session *s, uint32_t more, st
 	return to;
 }
 
+/** @return 0 or -EINVAL with `err` filled */
+static int
+pack_key(struct ctl_arena *a, const char *name, const char *hex, ProtobufCBinaryData *to,
+	 struct ap_error *err)
+{
+	uint8_t *key = take(a, AP_CFG_KEY_LEN, err);
+
+	if (hex == NULL)
+		return 0;
+	if (key == NULL)
+		return -EINVAL;
+	if (ap_config_key(hex, key) < 0)
+		return ap_error_set(err, "security.%s must be 32 hexadecimal digits, in quotes",
+				    name);
+	*to = (ProtobufCBinaryData){AP_CFG_KEY_LEN, key};
+	return 0;
+}
+
+/** What the radio side of role `gnb` is told. @return 0 or -EINVAL with `err` filled */
+static int
+pack_radio(struct ctl_arena *a, const struct ctl_context *c, uint32_t i,
+	   Airpath__Gnb__V1__BearerContext *to, struct ap_error *err)
+{
+	if (c->rnti) {
+		to->f1 = take(a, sizeof(*to->f1), err);
+		if (to->f1 == NULL)
+			return -EINVAL;
+		airpath__gnb__v1__ue_f1__init(to->f1);
+		to->f1->rnti = c->rnti + i;
+	}
+	if (c->security == NULL)
+		return 0;
+	if (c->count > 1)
+		return ap_error_set(err, "context of ue %u: security is of one UE, count is %u",
+				    c->ue, c->count);
+	to->security = take(a, sizeof(*to->security), err);
+	if (to->security == NULL)
+		return -EINVAL;
+	airpath__gnb__v1__security_information__init(to->security);
+	to->security->nea = c->security->nea;
+	to->security->nia = c->security->nia;
+	if (pack_key(a, "key_enc", c->security->key_enc, &to->security->key_enc, err) < 0)
+		return -EINVAL;
+	return pack_key(a, "key_int", c->security->key_int, &to->security->key_int, err);
+}
+
 Airpath__Gnb__V1__BearerContext *
 ctl_pack_context(struct ctl_arena *a, const struct ctl_context *c, uint32_t i, struct ap_error *err)
 {
@@ -103,6 +150,8 @@ ctl_pack_context(struct ctl_arena *a, const struct ctl_context *c, uint32_t i, s
 	airpath__gnb__v1__bearer_context__init(to);
 	to->ue_id = c->ue + i;
 	to->pdu_sessions = sessions;
+	if (pack_radio(a, c, i, to, err) < 0)
+		return NULL;
 	for (unsigned k = 0; k < c->sessions_count; k++) {
 		sessions[k] = pack_session(a, &c->sessions[k], i, err);
 		if (sessions[k] == NULL)

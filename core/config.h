@@ -235,7 +235,7 @@ struct ap_cfg_sr {
 struct ap_cfg_ue {
 	const char *kind; /**< `ue`, or of the role whose part it is; not in YAML */
 	char *name;
-	char *user_port;
+	char *user_port; /**< NULL: of a gNB with N3 */
 	char *phy_port;
 	bool loopback; /**< its own uplink comes back: the receiver plays the gNB's uplink receiver
 			*/
@@ -261,23 +261,6 @@ struct ap_cfg_ue {
 	unsigned qos_count;
 	struct ap_cfg_bearer *bearers;
 	unsigned bearers_count;
-};
-
-enum ap_cfg_scheduler {
-	AP_SCHEDULER_ROUND_ROBIN = 0,
-	AP_SCHEDULER_PROPORTIONAL_FAIR,
-};
-
-/** A gNB: the stack of its UEs on the network's side, and who of them is sent what when. */
-struct ap_cfg_gnb {
-	struct ap_cfg_ue l2; /**< `ues` is its count; without what only a UE has */
-	uint32_t *tb_bytes;  /**< of each carrier: what a slot carries in each direction, B */
-	unsigned tb_bytes_count;
-	enum ap_cfg_scheduler scheduler;
-	uint32_t ues_per_slot;   /**< UEs granted on a carrier and slot at most, default 16 */
-	uint32_t ue_slot_bytes;  /**< most a UE is granted there, default: no limit */
-	uint32_t average_ms;     /**< of proportional_fair, default 100 */
-	struct ap_cfg_harq harq; /**< of its uplink */
 };
 
 /** What is at `port2` of a phy. */
@@ -418,6 +401,36 @@ struct ap_cfg_upf {
 	unsigned neighbours_count;
 };
 
+enum ap_cfg_scheduler {
+	AP_SCHEDULER_ROUND_ROBIN = 0,
+	AP_SCHEDULER_PROPORTIONAL_FAIR,
+};
+
+/** A PDU session that a gNB has from its start on: all `bearers` of a UE. */
+struct ap_cfg_gnb_context {
+	uint32_t ue;          /**< which of `ues`, from 0; the context's ue_id too */
+	uint32_t pdu_session; /**< 1..255, default 1 */
+	char *upf;            /**< address of the UPF */
+	uint32_t teid;        /**< of its uplink tunnel */
+};
+
+/** A gNB: the stack of its UEs on the network's side, and who of them is sent what when. */
+struct ap_cfg_gnb {
+	struct ap_cfg_ue l2; /**< `ues` is its count; without what only a UE has */
+	/** In place of user_port, tunnels to UPFs: socket, interfaces, routes, neighbours,
+	 * reassembly, error_indications_s; no interfaces: there are none. */
+	struct ap_cfg_upf n3;
+	struct ap_cfg_gnb_context *contexts;
+	unsigned contexts_count;
+	uint32_t *tb_bytes; /**< of each carrier: what a slot carries in each direction, B */
+	unsigned tb_bytes_count;
+	enum ap_cfg_scheduler scheduler;
+	uint32_t ues_per_slot;   /**< UEs granted on a carrier and slot at most, default 16 */
+	uint32_t ue_slot_bytes;  /**< most a UE is granted there, default: no limit */
+	uint32_t average_ms;     /**< of proportional_fair, default 100 */
+	struct ap_cfg_harq harq; /**< of its uplink */
+};
+
 /** What crosses between CU and DU in role gnb_header. */
 enum ap_cfg_gnb_split {
 	AP_GNB_SPLIT_RLC = 0, /**< RLC PDUs: S3's header processing */
@@ -539,6 +552,9 @@ const struct ap_cfg_power *ap_config_power(const struct ap_config *cfg,
 
 /** @return the i-th stack of protocols among those of ues and gnbs, or NULL past the last. */
 const struct ap_cfg_ue *ap_config_stack(const struct ap_config *cfg, unsigned i);
+
+/** @return the gnb that has `port` for N3, or NULL. */
+const struct ap_cfg_gnb *ap_config_n3(const struct ap_config *cfg, const char *port);
 
 /** @return the port called `name`, or NULL. */
 const struct ap_cfg_port *ap_config_port(const struct ap_config *cfg, const char *name);

@@ -2,9 +2,113 @@
 /* Defaults and checks of a gnb, and of a phy that has one. */
 #include <errno.h>
 #include <string.h>
+#include <sys/un.h>
 
 #include "core/config_check.h"
 #include "core/config_schema.h"
+
+#define DRBS_MAX 8 /* of a PDU session */
+
+#define AT "%s: gnb %s: "
+#define WHERE cfg->path, gnb->l2.name
+
+const struct ap_cfg_gnb *
+ap_config_n3(const struct ap_config *cfg, const char *port)
+{
+	for (unsigned g = 0; g < cfg->gnb_count; g++)
+		for (unsigned i = 0; i < cfg->gnb[g].n3.interfaces_count; i++) {
+			const char *one = cfg->gnb[g].n3.interfaces[i].port;
+
+			if (one && strcmp(one, port) == 0)
+				return &cfg->gnb[g];
+		}
+	return NULL;
+}
+
+static int
+contexts_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap_error *err)
+{
+	uint8_t address[16], bits;
+
+	for (unsigned i = 0; i < gnb->contexts_count; i++) {
+		struct ap_cfg_gnb_context *c = &gnb->contexts[i];
+		int octets = ap_config_prefix(c->upf, address, &bits);
+
+		DEFAULT(c->pdu_session, 1);
+		if (c->ue >= gnb->l2.count)
+			BAD(AT "contexts[%u]: ue %u: the first of %u UEs is 0", WHERE, i, c->ue,
+			    gnb->l2.count);
+		if (c->pdu_session > 255)
+			BAD(AT "contexts[%u]: pdu_session %u must be 1..255", WHERE, i,
+			    c->pdu_session);
+		if (octets < 0 || bits != 8 * octets)
+			BAD(AT "contexts[%u]: upf '%s' is not an address", WHERE, i, c->upf);
+		if (c->teid == 0)
+			BAD(AT "contexts[%u]: teid 0 is no tunnel", WHERE, i);
+		for (unsigned k = 0; k < i; k++)
+			if (gnb->contexts[k].ue == c->ue)
+				BAD(AT "contexts[%u]: ue %u has contexts[%u] already: a UE has "
+				       "one PDU session",
+				    WHERE, i, c->ue, k);
+	}
+	return 0;
+}
+
+/** What stands in place of user_port. */
+static int
+n3_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap_error *err)
+{
+	struct ap_cfg_upf *n3 = &gnb->n3;
+
+	n3->kind = "gnb";
+	n3->name = gnb->l2.name;
+	n3->workers = 1;
+	n3->sessions = gnb->l2.count;
+	DEFAULT(n3->reassembly_packets, 1024);
+	DEFAULT(n3->reassembly_ms, 1000);
+	DEFAULT(n3->error_indications_s, 100);
+	n3->buffer_packets = 1024; /* for neighbours that have not answered */
+	if (n3->socket == NULL)
+		BAD(AT "socket: one is needed with 'interfaces', for contexts", WHERE);
+	if (strlen(n3->socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		BAD(AT "socket: a path has at most %zu characters", WHERE,
+		    sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
+	if (gnb->l2.bearers_count > DRBS_MAX)
+		BAD(AT "bearers: %u, where a PDU session has at most %d", WHERE,
+		    gnb->l2.bearers_count, DRBS_MAX);
+	if (n3->reassembly_packets > 65536 || n3->reassembly_ms > 60000)
+		BAD(AT "reassembly_packets must be 1..65536 and reassembly_ms 1..60000", WHERE);
+	for (unsigned i = 0; i < n3->interfaces_count; i++) {
+		const struct ap_cfg_upf_interface *in = &n3->interfaces[i];
+
+		if (in->side != AP_GNB_N3)
+			BAD(AT "interface %s: type: a gnb has n3 alone", WHERE, in->name);
+		if (in->port == NULL || in->mac)
+			BAD(AT "interface %s: %s", WHERE, in->name,
+			    in->mac ? "mac: that of its port is used" : "port: one is needed");
+	}
+	if (config_edge_finish(cfg, n3, err) < 0)
+		return -EINVAL;
+	return contexts_finish(cfg, gnb, err);
+}
+
+/** Packets of a user_port, as they are. */
+static int
+plain_finish(const struct ap_config *cfg, const struct ap_cfg_gnb *gnb, struct ap_error *err)
+{
+	const struct ap_cfg_upf *n3 = &gnb->n3;
+
+	if (gnb->l2.user_port == NULL)
+		BAD(AT "user_port: one is needed, or 'interfaces' to UPFs", WHERE);
+	if (gnb->l2.address == NULL && gnb->l2.address6 == NULL)
+		BAD(AT "needs 'address' or 'address6', those of the first UE", WHERE);
+	if (n3->socket || n3->routes_count || n3->neighbours_count || gnb->contexts_count ||
+	    n3->reassembly_packets || n3->reassembly_ms || n3->error_indications_s)
+		BAD(AT "socket, routes, neighbours, contexts, reassembly and error_indications_s "
+		       "are for a gnb with 'interfaces'",
+		    WHERE);
+	return 0;
+}
 
 int
 config_gnb_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap_error *err)
@@ -15,11 +119,15 @@ config_gnb_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap
 	gnb->l2.carriers = gnb->tb_bytes_count;
 	DEFAULT(gnb->ues_per_slot, 16);
 	DEFAULT(gnb->average_ms, 100);
+	if (gnb->n3.interfaces_count &&
+	    (gnb->l2.user_port || gnb->l2.address || gnb->l2.address6 || gnb->l2.qos_count))
+		BAD(AT "user_port, address, address6 and qos: with 'interfaces' packets come in "
+		       "tunnels, which say whose they are",
+		    WHERE);
 	if (config_ue_finish(cfg, &gnb->l2, err) < 0)
 		return -EINVAL;
-	if (gnb->l2.address == NULL && gnb->l2.address6 == NULL)
-		BAD("%s: gnb %s: needs 'address' or 'address6', those of the first UE", cfg->path,
-		    name);
+	if ((gnb->n3.interfaces_count ? n3_finish(cfg, gnb, err) : plain_finish(cfg, gnb, err)) < 0)
+		return -EINVAL;
 	if (gnb->ues_per_slot > 64)
 		BAD("%s: gnb %s: ues_per_slot %u must be 1..64", cfg->path, name,
 		    gnb->ues_per_slot);

@@ -228,40 +228,6 @@ static const cyaml_schema_field_t ue_fields[] = {
 static const cyaml_schema_value_t ue_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_ue, ue_fields)};
 
-static const cyaml_strval_t schedulers[] = {{"round_robin", AP_SCHEDULER_ROUND_ROBIN},
-					    {"proportional_fair", AP_SCHEDULER_PROPORTIONAL_FAIR}};
-static const cyaml_schema_field_t gnb_fields[] = {
-	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_gnb, l2.name, 1, 40),
-	CYAML_FIELD_STRING_PTR("user_port", NEED, struct ap_cfg_gnb, l2.user_port, 1, 40),
-	CYAML_FIELD_STRING_PTR("phy_port", NEED, struct ap_cfg_gnb, l2.phy_port, 1, 40),
-	CYAML_FIELD_UINT("ues", OPT, struct ap_cfg_gnb, l2.count),
-	CYAML_FIELD_UINT("rnti", OPT, struct ap_cfg_gnb, l2.rnti),
-	CYAML_FIELD_STRING_PTR("address", PTR, struct ap_cfg_gnb, l2.address, 1, 64),
-	CYAML_FIELD_STRING_PTR("address6", PTR, struct ap_cfg_gnb, l2.address6, 1, 64),
-	CYAML_FIELD_UINT("numerology", ZERO, struct ap_cfg_gnb, l2.numerology),
-	CYAML_FIELD_ENUM("strategy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_gnb, l2.strategy,
-			 strategies, CYAML_ARRAY_LEN(strategies)),
-	CYAML_FIELD_ENUM("copy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_gnb, l2.copy, copies,
-			 CYAML_ARRAY_LEN(copies)),
-	CYAML_FIELD_STRING_PTR("dma_device", PTR, struct ap_cfg_gnb, l2.dma_device, 1,
-			       CYAML_UNLIMITED),
-	CYAML_FIELD_UINT("frame_bytes", OPT, struct ap_cfg_gnb, l2.frame_bytes),
-	CYAML_FIELD_UINT("default_qfi", ZERO, struct ap_cfg_gnb, l2.default_qfi),
-	CYAML_FIELD_MAPPING("security", OPT, struct ap_cfg_gnb, l2.security, security_fields),
-	CYAML_FIELD_SEQUENCE("qos", PTR, struct ap_cfg_gnb, l2.qos, &qos_value, 0, 64),
-	CYAML_FIELD_SEQUENCE("bearers", NEED, struct ap_cfg_gnb, l2.bearers, &bearer_value, 1, 32),
-	CYAML_FIELD_SEQUENCE("tb_bytes", NEED, struct ap_cfg_gnb, tb_bytes, &u32_value, 1,
-			     AP_CFG_CARRIERS_MAX),
-	CYAML_FIELD_ENUM("scheduler", OPT | CYAML_FLAG_STRICT, struct ap_cfg_gnb, scheduler,
-			 schedulers, CYAML_ARRAY_LEN(schedulers)),
-	CYAML_FIELD_UINT("ues_per_slot", OPT, struct ap_cfg_gnb, ues_per_slot),
-	CYAML_FIELD_UINT("ue_slot_bytes", OPT, struct ap_cfg_gnb, ue_slot_bytes),
-	CYAML_FIELD_UINT("average_ms", OPT, struct ap_cfg_gnb, average_ms),
-	CYAML_FIELD_MAPPING("harq", OPT, struct ap_cfg_gnb, harq, harq_fields),
-	CYAML_FIELD_END};
-static const cyaml_schema_value_t gnb_value = {
-	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_gnb, gnb_fields)};
-
 static const cyaml_strval_t phy_sides[] = {{"ue", AP_PHY_UE}, {"gnb", AP_PHY_GNB}};
 static const cyaml_schema_field_t phy_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_phy, name, 1, 40),
@@ -409,6 +375,60 @@ static const cyaml_schema_field_t gnb_header_fields[] = {
 	CYAML_FIELD_END};
 static const cyaml_schema_value_t gnb_header_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_gnb_header, gnb_header_fields)};
+
+static const cyaml_strval_t schedulers[] = {{"round_robin", AP_SCHEDULER_ROUND_ROBIN},
+					    {"proportional_fair", AP_SCHEDULER_PROPORTIONAL_FAIR}};
+static const cyaml_schema_field_t gnb_context_fields[] = {
+	CYAML_FIELD_UINT("ue", ZERO, struct ap_cfg_gnb_context, ue),
+	CYAML_FIELD_UINT("pdu_session", OPT, struct ap_cfg_gnb_context, pdu_session),
+	CYAML_FIELD_STRING_PTR("upf", NEED, struct ap_cfg_gnb_context, upf, 1, 64),
+	CYAML_FIELD_UINT("teid", CYAML_FLAG_DEFAULT, struct ap_cfg_gnb_context, teid),
+	CYAML_FIELD_END};
+static const cyaml_schema_value_t gnb_context_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_gnb_context, gnb_context_fields)};
+
+static const cyaml_schema_field_t gnb_fields[] = {
+	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_gnb, l2.name, 1, 40),
+	CYAML_FIELD_STRING_PTR("user_port", PTR, struct ap_cfg_gnb, l2.user_port, 1, 40),
+	CYAML_FIELD_STRING_PTR("phy_port", NEED, struct ap_cfg_gnb, l2.phy_port, 1, 40),
+	CYAML_FIELD_UINT("ues", OPT, struct ap_cfg_gnb, l2.count),
+	CYAML_FIELD_UINT("rnti", OPT, struct ap_cfg_gnb, l2.rnti),
+	CYAML_FIELD_STRING_PTR("address", PTR, struct ap_cfg_gnb, l2.address, 1, 64),
+	CYAML_FIELD_STRING_PTR("address6", PTR, struct ap_cfg_gnb, l2.address6, 1, 64),
+	CYAML_FIELD_UINT("numerology", ZERO, struct ap_cfg_gnb, l2.numerology),
+	CYAML_FIELD_ENUM("strategy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_gnb, l2.strategy,
+			 strategies, CYAML_ARRAY_LEN(strategies)),
+	CYAML_FIELD_ENUM("copy", OPT | CYAML_FLAG_STRICT, struct ap_cfg_gnb, l2.copy, copies,
+			 CYAML_ARRAY_LEN(copies)),
+	CYAML_FIELD_STRING_PTR("dma_device", PTR, struct ap_cfg_gnb, l2.dma_device, 1,
+			       CYAML_UNLIMITED),
+	CYAML_FIELD_UINT("frame_bytes", OPT, struct ap_cfg_gnb, l2.frame_bytes),
+	CYAML_FIELD_UINT("default_qfi", ZERO, struct ap_cfg_gnb, l2.default_qfi),
+	CYAML_FIELD_MAPPING("security", OPT, struct ap_cfg_gnb, l2.security, security_fields),
+	CYAML_FIELD_SEQUENCE("qos", PTR, struct ap_cfg_gnb, l2.qos, &qos_value, 0, 64),
+	CYAML_FIELD_SEQUENCE("bearers", NEED, struct ap_cfg_gnb, l2.bearers, &bearer_value, 1, 32),
+	CYAML_FIELD_SEQUENCE("tb_bytes", NEED, struct ap_cfg_gnb, tb_bytes, &u32_value, 1,
+			     AP_CFG_CARRIERS_MAX),
+	CYAML_FIELD_ENUM("scheduler", OPT | CYAML_FLAG_STRICT, struct ap_cfg_gnb, scheduler,
+			 schedulers, CYAML_ARRAY_LEN(schedulers)),
+	CYAML_FIELD_UINT("ues_per_slot", OPT, struct ap_cfg_gnb, ues_per_slot),
+	CYAML_FIELD_UINT("ue_slot_bytes", OPT, struct ap_cfg_gnb, ue_slot_bytes),
+	CYAML_FIELD_UINT("average_ms", OPT, struct ap_cfg_gnb, average_ms),
+	CYAML_FIELD_MAPPING("harq", OPT, struct ap_cfg_gnb, harq, harq_fields),
+	CYAML_FIELD_STRING_PTR("socket", PTR, struct ap_cfg_gnb, n3.socket, 1, CYAML_UNLIMITED),
+	CYAML_FIELD_UINT("reassembly_packets", OPT, struct ap_cfg_gnb, n3.reassembly_packets),
+	CYAML_FIELD_UINT("reassembly_ms", OPT, struct ap_cfg_gnb, n3.reassembly_ms),
+	CYAML_FIELD_UINT("error_indications_s", OPT, struct ap_cfg_gnb, n3.error_indications_s),
+	CYAML_FIELD_SEQUENCE("interfaces", PTR, struct ap_cfg_gnb, n3.interfaces,
+			     &gnb_interface_value, 0, 14),
+	CYAML_FIELD_SEQUENCE("routes", PTR, struct ap_cfg_gnb, n3.routes, &upf_route_value, 0, 256),
+	CYAML_FIELD_SEQUENCE("neighbours", PTR, struct ap_cfg_gnb, n3.neighbours,
+			     &upf_neighbour_value, 0, 1024),
+	CYAML_FIELD_SEQUENCE("contexts", PTR, struct ap_cfg_gnb, contexts, &gnb_context_value, 0,
+			     AP_CFG_UES_MAX),
+	CYAML_FIELD_END};
+static const cyaml_schema_value_t gnb_value = {
+	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_gnb, gnb_fields)};
 
 static const cyaml_schema_field_t smartnic_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_smartnic, name, 1, 16),

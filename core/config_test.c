@@ -172,6 +172,40 @@ test_a_gnb_and_its_ues(void **state)
 }
 
 static void
+test_a_gnb_with_n3(void **state)
+{
+	(void)state;
+#define N3(g, i)                                                                                   \
+	"name: x\nports:\n"                                                                        \
+	"  - {name: n3, preset: \"null\", framing: raw}\n"                                         \
+	"  - {name: r1, preset: \"null\", framing: raw}\n"                                         \
+	"gnb:\n"                                                                                   \
+	"  - {name: gnb, phy_port: r1, bearers: [{id: 1}], tb_bytes: [9000], ues: 2, " g "\n"      \
+	"     interfaces: [{name: n3, port: n3, type: n3, addresses: [10.3.0.2/24]" i "}]}\n"      \
+	"lcores:\n  - {name: l, cpu: 0}\nplace:\n  - {node: \"*\", lcore: l}\n"
+#define SOCK "socket: /tmp/g.sock,"
+#define CONTEXT(c) SOCK "contexts: [{upf: 10.3.0.1, teid: 7}, {" c "}],"
+	assert_null(problem(N3(SOCK, "")));
+	assert_null(problem(N3(CONTEXT("ue: 1, upf: fd00::1, teid: 8"), "")));
+	assert_problem(N3("", ""), "gnb gnb", "socket: one is needed");
+	assert_problem(N3(SOCK "user_port: n3,", ""), "gnb gnb", "which say whose they are");
+	assert_problem(N3(SOCK "address: 10.0.0.1,", ""), "gnb gnb", "which say whose they are");
+	assert_problem(N3(SOCK, ", mac: \"02:00:00:00:00:01\""), "interface n3", "mac");
+	assert_problem(N3(CONTEXT("ue: 2, upf: 10.3.0.1, teid: 8"), ""), "contexts[1]",
+		       "the first of 2 UEs is 0");
+	assert_problem(N3(CONTEXT("ue: 0, upf: 10.3.0.1, teid: 8"), ""), "contexts[1]",
+		       "one PDU session");
+	assert_problem(N3(CONTEXT("ue: 1, upf: there, teid: 8"), ""), "contexts[1]",
+		       "not an address");
+	assert_problem(N3(CONTEXT("ue: 1, upf: 10.3.0.1, teid: 8, pdu_session: 256"), ""),
+		       "contexts[1]", "1..255");
+	assert_problem("name: x\nports: [{name: p, preset: \"null\", framing: raw}]\n"
+		       "gnb: [{name: gnb, phy_port: p, bearers: [{id: 1}], tb_bytes: [9000]}]\n"
+		       "lcores: [{name: l, cpu: 0}]\nplace: [{node: \"*\", lcore: l}]\n",
+		       "gnb gnb", "user_port");
+}
+
+static void
 test_placement(void **state)
 {
 	(void)state;
@@ -515,6 +549,7 @@ main(void)
 		cmocka_unit_test(test_yaml_errors_name_line_and_path),
 		cmocka_unit_test(test_bearers),
 		cmocka_unit_test(test_a_gnb_and_its_ues),
+		cmocka_unit_test(test_a_gnb_with_n3),
 		cmocka_unit_test(test_placement),
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_security),

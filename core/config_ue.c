@@ -230,7 +230,7 @@ count_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error 
 		return -EINVAL;
 	if (ue->count == 1)
 		return 0;
-	if (ue->address == NULL && ue->address6 == NULL)
+	if (ue->user_port && ue->address == NULL && ue->address6 == NULL)
 		BAD("%s: %s %s: several UEs need 'address' or 'address6', those of the first",
 		    cfg->path, ue->kind, ue->name);
 	if (ue->any_rnti)

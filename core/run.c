@@ -19,6 +19,7 @@
 #define HDR_MBUFS 16384
 #define HDR_ROOM 128
 #define RX_MBUFS 8192
+#define QUEUED_MBUFS 32768
 
 struct rte_mempool *
 ap_run_pool(struct ap_run *run, const char *name, uint32_t mbufs, uint32_t room,
@@ -55,7 +56,7 @@ port_room(const struct ap_config *cfg, const struct ap_cfg_port *port)
 {
 	uint32_t room = RTE_MAX(2048U, ap_port_room(port));
 
-	if (port->framing != AP_FRAMING_RAW)
+	if (port->framing != AP_FRAMING_RAW || ap_config_n3(cfg, port->name))
 		return room;
 	for (unsigned i = 0; ap_config_stack(cfg, i) != NULL; i++)
 		room = RTE_MAX(room, ap_config_stack(cfg, i)->frame_bytes);
@@ -64,11 +65,18 @@ port_room(const struct ap_config *cfg, const struct ap_cfg_port *port)
 	return room;
 }
 
-/** mbufs for what a port receives: with those that a upf may keep, which are to starve no port. */
+/** mbufs for what a port receives: with those that a upf or RLC may keep, which are to starve no
+ * port. */
 static uint32_t
 port_mbufs(const struct ap_config *cfg, const struct ap_cfg_port *port)
 {
-	uint32_t mbufs = RX_MBUFS;
+	const struct ap_cfg_gnb *gnb = ap_config_n3(cfg, port->name);
+	uint32_t mbufs = RX_MBUFS, queued = 0;
+
+	for (unsigned i = 0; gnb && i < gnb->l2.bearers_count; i++)
+		queued += gnb->l2.bearers[i].rlc.queue_sdus;
+	if (gnb) /* the queues of many UEs are not all full */
+		mbufs += RTE_MAX(queued, RTE_MIN(queued * gnb->l2.count, (uint32_t)QUEUED_MBUFS));
 
 	for (unsigned i = 0; i < cfg->upf_count; i++) {
 		const struct ap_cfg_upf *upf = &cfg->upf[i];

@@ -34,8 +34,13 @@
 #include "modules/upf/upf_net.h"
 
 #define GNB_WORKERS_MAX AP_EDGES_MAX
+#define GNB_NO_ROW UINT32_MAX
 #define GNB_PORTS_MAX UPF_NET_PORTS_MAX /**< edges of a node that sends: one a port of links */
 
+/*
+ * The N3 side of role `gnb` (gnb_n3.h) has node gnb_bearer in place of hdr_tx and gnb_tunnel in
+ * place of hdr_rx, between which and the network lies the stack of its UEs.
+ */
 enum gnb_in_edge { GNB_IN_DRB, GNB_IN_LOCAL };
 /* gnb_steer: edge i leads to gnb_drb of worker i */
 enum gnb_drb_edge { GNB_DRB_DOWN, GNB_DRB_UP, GNB_DRB_LOCAL, GNB_DRB_OUT };
@@ -53,8 +58,8 @@ struct gnb_worker {
 };
 
 struct gnb {
-	struct upf edge; /**< first: role of nodes upf_out and upf_local */
-	const struct ap_cfg_gnb_header *cfg;
+	struct upf edge;                     /**< first: role of nodes upf_out and upf_local */
+	const struct ap_cfg_gnb_header *cfg; /**< NULL: role `gnb` */
 	struct gnb_table *table;
 	struct gnb_ctx_worker *ctx; /**< nb_workers of them */
 	struct gnb_worker *workers;
@@ -64,6 +69,10 @@ struct gnb {
 	void *offload_arg;
 	unsigned offload_percent;             /**< at the start */
 	uint8_t side[UPF_INTERFACES_MAX + 1]; /**< enum ap_cfg_gnb_side by interface, from 1 */
+	/** Role `gnb`: the DRB in `table` that a bearer is, GNB_NO_ROW: none. Worker: rw, by
+	 * messages alone. */
+	uint32_t *row_of_bearer;
+	uint32_t nb_bearers;
 };
 
 static inline struct gnb *

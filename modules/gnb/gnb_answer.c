@@ -142,7 +142,9 @@ drbs_fill(struct gnb_control *c, GnbSessionResult *to, const struct gnb_msg *m)
 		airpath__gnb__v1__drb_result__init(one);
 		one->id = d->config.id;
 		one->ul_teid = c->cfg.no_du ? 0 : gnb_teid_with_slot(m->teid, i);
-		one->dl_count = d->tx_next;
+		one->dl_count = c->cfg.radio
+					? c->cfg.radio->count(c->cfg.radio->arg, d->config.bearer)
+					: d->tx_next;
 		to->drbs[to->n_drbs++] = one;
 	}
 	return true;

@@ -158,6 +158,16 @@ release_one(struct gnb_change *ch, struct gnb_request *r)
 }
 
 void
+gnb_change_preset(struct gnb_control *c, struct gnb_item *item,
+		  const Airpath__Gnb__V1__BearerContext *q)
+{
+	struct gnb_change ch = {.c = c, .item = item};
+
+	item->ue_id = q->ue_id;
+	setup_one(&ch, NULL, q);
+}
+
+void
 gnb_change_setup(struct gnb_control *c, struct gnb_request *r,
 		 const Airpath__Gnb__V1__BearerContextSetupRequest *q)
 {
@@ -198,8 +208,13 @@ gnb_change_done(struct gnb_control *c, struct gnb_msg *m)
 {
 	struct gnb_request *r = m->request;
 
-	if (m->kind == GNB_MSG_DELETE)
+	if (m->kind == GNB_MSG_DELETE) {
+		const struct gnb_entry *gone = m->old;
+
 		gnb_ids_put(&c->ids, m->teid);
+		if (c->cfg.radio && gone)
+			c->cfg.radio->leave(c->cfg.radio->arg, &gone->spec);
+	}
 	gnb_entry_free(c, m->old);
 	m->old = NULL;
 	m->spec = NULL;

@@ -99,6 +99,11 @@ gnb_control_send(struct gnb_control *c, struct gnb_request *r, struct gnb_msg *m
 	unsigned w = gnb_control_worker(c, m->teid);
 
 	m->request = r;
+	if (c->alone) {
+		gnb_do(&c->cfg.workers[w], m);
+		gnb_change_done(c, m);
+		return;
+	}
 	while (c->under_way[w] >= GNB_UNDER_WAY_MAX && !c->stop)
 		await(c);
 	if (r)
@@ -252,6 +257,26 @@ gnb_control_create(const struct gnb_control_cfg *cfg, struct ap_error *err)
 	}
 	gnb_control_destroy(c);
 	return NULL;
+}
+
+int
+gnb_control_preset(struct gnb_control *c, const Airpath__Gnb__V1__BearerContext *context,
+		   struct ap_error *err)
+{
+	struct gnb_item item = {0};
+
+	c->alone = true;
+	gnb_change_preset(c, &item, context);
+	c->alone = false;
+	return item.cause == GNB_CAUSE(OK) ? 0
+					   : ap_error_set(err, "%s: context of ue %u: %s",
+							  c->server.who, item.ue_id, item.error);
+}
+
+void
+gnb_control_complete(struct gnb_control *c)
+{
+	atomic_store(&c->cfg.net->live.refilled, true);
 }
 
 int

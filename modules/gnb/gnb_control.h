@@ -13,12 +13,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/gnb.pb-c.h"
 #include "core/config.h"
 #include "modules/gnb/gnb_msg.h"
 
 struct gnb_control;
 struct upf_net;
 struct upf_peers;
+
+/**
+ * The radio side of role `gnb`: places of UEs, one C-RNTI each, with the bearers of the deployment.
+ * All calls are the control thread's.
+ */
+struct gnb_radio {
+	/** @return the bearer of that DRB ID as every place has it, or NULL. */
+	const struct gnb_drb_spec *(*drb)(void *arg, unsigned id);
+	/**
+	 * Gives a session its place: fills in ue and the DRBs' bearers. Of a fresh session it takes
+	 * a place, by rnti or any, and with keys makes the bearers anew.
+	 * @return 0; -EBUSY: the place of that C-RNTI is taken; -ENOSPC, -EINVAL, -EACCES or
+	 * another error with `why` filled
+	 */
+	int (*enter)(void *arg, struct gnb_session_spec *spec, bool fresh, char *why,
+		     unsigned size);
+	/** The session that entered has gone. */
+	void (*leave)(void *arg, const struct gnb_session_spec *spec);
+	/** @return COUNT of the bearer's next downlink SDU. */
+	uint32_t (*count)(void *arg, uint32_t bearer);
+	void *arg;
+};
 
 /** What the role gives. It outlives the control thread. */
 struct gnb_control_cfg {
@@ -28,12 +51,13 @@ struct gnb_control_cfg {
 	struct gnb_table *table;
 	struct gnb_ctx_worker *workers;
 	unsigned nb_workers;
-	struct upf_net *net;     /**< interfaces; `live` is set by requests */
-	struct upf_peers *peers; /**< of the UPFs, and of the DUs */
-	uint32_t n3, f1;         /**< interfaces of that type: Σ 1 << index */
-	bool ciphers;            /**< UEs may have NEA and NIA */
-	bool split_pdcp;         /**< PDCP PDUs cross F1-U: no RLC headers */
-	bool no_du;              /**< role `gnb`: DRBs have no F1-U tunnel */
+	struct upf_net *net;           /**< interfaces; `live` is set by requests */
+	struct upf_peers *peers;       /**< of the UPFs, and of the DUs */
+	uint32_t n3, f1;               /**< interfaces of that type: Σ 1 << index */
+	bool ciphers;                  /**< UEs may have NEA and NIA */
+	bool split_pdcp;               /**< PDCP PDUs cross F1-U: no RLC headers */
+	bool no_du;                    /**< role `gnb`: DRBs have no F1-U tunnel */
+	const struct gnb_radio *radio; /**< role `gnb`; NULL: contexts are rows alone */
 	/**
 	 * Sets the share of offload packets that the host takes, 0..100 %; NULL: the role has no
 	 * SmartNIC. Control thread.
@@ -63,6 +87,16 @@ struct gnb_control *gnb_control_create(const struct gnb_control_cfg *cfg, struct
 
 /** Starts the thread. @return 0 or -errno with `err` filled. */
 int gnb_control_start(struct gnb_control *c, struct ap_error *err);
+
+/**
+ * Sets a context up before the thread and the workers run.
+ * @return 0, or -EINVAL with `err` filled
+ */
+int gnb_control_preset(struct gnb_control *c, const Airpath__Gnb__V1__BearerContext *context,
+		       struct ap_error *err);
+
+/** Every context is there: unknown TEIDs are answered by Error Indications. Before start. */
+void gnb_control_complete(struct gnb_control *c);
 
 /** Says good-bye to the client and ends the thread. Twice is once. */
 void gnb_control_stop(struct gnb_control *c);

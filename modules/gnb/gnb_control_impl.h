@@ -64,6 +64,7 @@ struct gnb_control {
 	pthread_mutex_t lock; /**< the thread holds it while it works; telemetry while it looks */
 	pthread_t thread;
 	bool started;
+	bool alone; /**< workers do not run yet: their messages are done here */
 	_Atomic bool stop;
 	uint64_t instance;
 	struct gnb_ids ids;
@@ -145,6 +146,10 @@ int gnb_decode_ue(struct gnb_control *c, struct gnb_item *item, struct gnb_ue_sp
 		  const Airpath__Gnb__V1__UeF1 *f1);
 
 /* gnb_change.c: what is under way when they return is answered when it is done */
+
+/** A context of nobody's request, `item` says what became of it. */
+void gnb_change_preset(struct gnb_control *c, struct gnb_item *item,
+		       const Airpath__Gnb__V1__BearerContext *q);
 
 void gnb_change_setup(struct gnb_control *c, struct gnb_request *r,
 		      const Airpath__Gnb__V1__BearerContextSetupRequest *q);

@@ -229,7 +229,10 @@ struct gnb_drb_spec {
 	uint8_t pdcp_sn_bits;  /**< 12 or 18 */
 	uint8_t rlc_mode;      /**< enum gnb_rlc_mode */
 	uint8_t rlc_sn_bits;   /**< UM: 6 or 12; AM: 12 or 18 */
-	uint32_t du_teid;      /**< or bearer */
+	union {
+		uint32_t du_teid;
+		uint32_t bearer; /**< role `gnb` */
+	};
 	uint16_t du;
 	uint8_t lcid;     /**< role `gnb`: 4..32 */
 	uint8_t priority; /**< role `gnb`: 1..16 */
@@ -240,6 +243,7 @@ struct gnb_drb_spec {
 
 /** What role `gnb` is told of the UE. */
 struct gnb_ue_spec {
+	bool given;       /**< algorithms and keys; else they are the role's */
 	uint8_t nea, nia; /**< 0..3 */
 	uint8_t key_enc[16], key_int[16];
 	uint16_t rnti;           /**< C-RNTI; 0: chosen here */

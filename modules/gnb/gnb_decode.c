@@ -160,6 +160,66 @@ drb_check(struct gnb_control *c, struct gnb_item *item, const struct gnb_entry *
 	return 0;
 }
 
+/** Whether it is what the deployment's bearer of that ID is: numbers that are 0 are. */
+static int
+radio_check(struct gnb_control *c, struct gnb_item *item, const GnbDrb *d)
+{
+	const struct gnb_drb_spec *has = c->cfg.radio->drb(c->cfg.radio->arg, d->id);
+	const struct {
+		const char *what;
+		uint32_t asked, has;
+	} numbers[] = {
+		{"pdcp_sn_bits", d->pdcp_sn_bits, has ? has->pdcp_sn_bits : 0},
+		{"rlc_sn_bits", d->rlc_sn_bits, has ? has->rlc_sn_bits : 0},
+		{"lcid", d->lcid, has ? has->lcid : 0},
+		{"priority", d->priority, has ? has->priority : 0},
+	};
+
+	if (has == NULL)
+		return gnb_fail(c, item, GNB_CAUSE(UNKNOWN_DRB),
+				"DRB %u: no bearer of the deployment has that id", d->id);
+	if ((unsigned)d->rlc_mode != has->rlc_mode)
+		return gnb_fail(c, item, GNB_CAUSE(SEMANTIC_ERROR),
+				"DRB %u: rlc_mode %u, but its bearer in the deployment has %u "
+				"(0 UM, 1 TM, 2 AM)",
+				d->id, d->rlc_mode, has->rlc_mode);
+	if (d->sdap_ul_header != has->sdap_ul || d->sdap_dl_header != has->sdap_dl)
+		return gnb_fail(c, item, GNB_CAUSE(SEMANTIC_ERROR),
+				"DRB %u: its bearer in the deployment has the SDAP header %s",
+				d->id,
+				has->sdap_ul && has->sdap_dl ? "both ways"
+				: has->sdap_ul               ? "uplink alone"
+				: has->sdap_dl               ? "downlink alone"
+							     : "in no direction");
+	for (unsigned i = 0; i < RTE_DIM(numbers); i++)
+		if (numbers[i].asked && numbers[i].asked != numbers[i].has)
+			return gnb_fail(c, item, GNB_CAUSE(SEMANTIC_ERROR),
+					"DRB %u: %s %u, but its bearer in the deployment has %u",
+					d->id, numbers[i].what, numbers[i].asked, numbers[i].has);
+	return 0;
+}
+
+/** Numbers that were left out: the deployment's, or what is usual. */
+static void
+formats_fill(const struct gnb_control *c, const GnbDrb *d, struct gnb_drb_spec *to)
+{
+	if (c->cfg.radio) {
+		const struct gnb_drb_spec *has = c->cfg.radio->drb(c->cfg.radio->arg, d->id);
+
+		to->pdcp_sn_bits = has->pdcp_sn_bits;
+		to->rlc_sn_bits = has->rlc_sn_bits;
+		to->lcid = has->lcid;
+		to->priority = has->priority;
+		return;
+	}
+	to->pdcp_sn_bits = d->pdcp_sn_bits ? (uint8_t)d->pdcp_sn_bits : 18;
+	to->rlc_sn_bits = d->rlc_sn_bits               ? (uint8_t)d->rlc_sn_bits
+			  : to->rlc_mode == GNB_RLC_UM ? 12
+						       : 18;
+	to->lcid = d->lcid ? (uint8_t)d->lcid : (uint8_t)RTE_MIN(d->id + 3, (uint32_t)LCID_MAX);
+	to->priority = d->priority ? (uint8_t)d->priority : 8;
+}
+
 int
 gnb_decode_drb(struct gnb_control *c, struct gnb_item *item, struct gnb_entry *e, const GnbDrb *d)
 {
@@ -177,19 +237,14 @@ gnb_decode_drb(struct gnb_control *c, struct gnb_item *item, struct gnb_entry *e
 	char what[32];
 	bool ok;
 
-	if (drb_check(c, item, e, d) < 0)
+	if (drb_check(c, item, e, d) < 0 || (c->cfg.radio && radio_check(c, item, d) < 0))
 		return -1;
 	if (slot < 0)
 		return gnb_fail(c, item, GNB_CAUSE(NO_RESOURCES),
 				"DRB %u: a PDU session has at most %u here (drbs_per_session)",
 				d->id, gnb_drbs_per_session(c->cfg.table));
 	to.slot = (uint8_t)slot;
-	to.pdcp_sn_bits = d->pdcp_sn_bits ? (uint8_t)d->pdcp_sn_bits : 18;
-	to.rlc_sn_bits = d->rlc_sn_bits              ? (uint8_t)d->rlc_sn_bits
-			 : to.rlc_mode == GNB_RLC_UM ? 12
-						     : 18;
-	to.lcid = d->lcid ? (uint8_t)d->lcid : (uint8_t)RTE_MIN(d->id + 3, (uint32_t)LCID_MAX);
-	to.priority = d->priority ? (uint8_t)d->priority : 8;
+	formats_fill(c, d, &to);
 	to.qfis = gnb_decode_qfis(c, item, d->id, d->qfis, d->n_qfis, &ok);
 	if (!ok)
 		return -1;
@@ -227,6 +282,10 @@ gnb_decode_ue(struct gnb_control *c, struct gnb_item *item, struct gnb_ue_spec *
 				f1->rnti > RNTI_MAX ? "f1: C-RNTI %u is not 1..65519"
 						    : "f1: buffer_packets %u is not 1..1048576",
 				f1->rnti > RNTI_MAX ? f1->rnti : f1->buffer_packets);
+	if (f1 && f1->buffer_packets && c->cfg.radio)
+		return gnb_fail(c, item, GNB_CAUSE(SEMANTIC_ERROR),
+				"f1: buffer_packets: rlc.queue_sdus of the deployment's bearers is "
+				"the limit");
 	if (f1) {
 		to->rnti = (uint16_t)f1->rnti;
 		to->buffer_packets = f1->buffer_packets;
@@ -237,6 +296,7 @@ gnb_decode_ue(struct gnb_control *c, struct gnb_item *item, struct gnb_ue_spec *
 		return gnb_fail(c, item, GNB_CAUSE(SECURITY),
 				"NEA%u, NIA%u: role %s does not cipher: NEA0 and NIA0 alone",
 				s->nea, s->nia, c->cfg.kind);
+	to->given = true;
 	to->nea = (uint8_t)s->nea;
 	to->nia = (uint8_t)s->nia;
 	if (key_take(c, item, "ciphering", s->nea, s->key_enc, to->key_enc) < 0)

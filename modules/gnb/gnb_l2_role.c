@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
  * Role `gnb`: the stack of its UEs (modules/ue) on the network's side. Downlink packets find their
- * UE by destination address; who is sent what when, mac_sched says.
+ * UE by tunnel (gnb_n3.h) or, from a user_port, by destination address; who is sent what when,
+ * mac_sched says.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,12 +12,14 @@
 
 #include "core/role.h"
 #include "core/run.h"
+#include "modules/gnb/gnb_n3.h"
 #include "modules/mac/mac_cell.h"
 #include "modules/mac/mac_tx.h"
 #include "modules/ue/ue.h"
 
 struct gnb_l2 {
 	struct ue stack;
+	struct gnb_n3 *n3; /**< NULL: there is a user_port */
 	const struct ap_cfg_gnb *cfg;
 };
 
@@ -44,7 +47,17 @@ gnb_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 					    "at most %u in the 128 segments nFAPI can number",
 					    p->cfg->path, gnb->l2.name, c, gnb->tb_bytes[c],
 					    gnb->l2.frame_bytes, max);
-	return ue_stack_plan(p, &gnb->l2, "mac_sched", err);
+	if (ue_stack_plan(p, &gnb->l2, "mac_sched", err) < 0)
+		return -EINVAL;
+	return gnb->n3.interfaces_count ? gnb_n3_plan(p, gnb, err) : 0;
+}
+
+static int
+gnb_placed(const struct ap_plan *p, unsigned i, struct ap_error *err)
+{
+	const struct ap_cfg_gnb *gnb = &p->cfg->gnb[i];
+
+	return gnb->n3.interfaces_count ? gnb_n3_placed(p, gnb, err) : 0;
 }
 
 static int
@@ -86,16 +99,38 @@ gnb_report(const void *obj, double seconds, FILE *f, bool json)
 		       ", \"ul_tbs\": %" PRIu64 ", \"ul_tb_bytes\": %" PRIu64
 		       ", \"ul_crc_failed\": %" PRIu64 ", \"harq_retx\": %" PRIu64
 		       ", \"harq_lost\": %" PRIu64 ", \"harq_dtx\": %" PRIu64 ", \"srs\": %" PRIu64
-		       ", \"phy_errors\": %" PRIu64 ", \"scheduler\": \"%s\"}"
+		       ", \"phy_errors\": %" PRIu64 ", \"scheduler\": \"%s\""
 		     : "%s: shared %" PRIu64 " slots, missed %" PRIu64 ", sent %" PRIu64
 		       " TBs of %" PRIu64 " B, granted %" PRIu64 " of %" PRIu64 " B, %" PRIu64
 		       " did not decode, %" PRIu64 " granted again, %" PRIu64 " lost, %" PRIu64
 		       " not sent, heard %" PRIu64 " SRs and %" PRIu64
-		       " errors of the PHY, scheduler %s\n",
+		       " errors of the PHY, scheduler %s",
 		gnb->cfg->l2.name, l2->slots_served, missed, c->dl.tbs, c->dl.bytes, c->ul.tbs,
 		c->ul.bytes, c->ul.stats.failed, c->ul.stats.retx, c->ul.stats.lost,
 		c->ul.stats.not_sent, l2->fapi_rx->srs_in, l2->fapi_rx->errors_in,
 		policies[gnb->cfg->scheduler]);
+	if (gnb->n3) {
+		fputs(json ? ", " : "; ", f);
+		gnb_n3_report(gnb->n3, f, json);
+	}
+	fputs(json ? "}" : "\n", f);
+}
+
+static int
+gnb_start(void *obj, struct ap_error *err)
+{
+	struct gnb_l2 *gnb = obj;
+
+	return gnb->n3 ? gnb_n3_start(gnb->n3, err) : 0;
+}
+
+static void
+gnb_quiesce(void *obj)
+{
+	struct gnb_l2 *gnb = obj;
+
+	if (gnb->n3)
+		gnb_n3_quiesce(gnb->n3);
 }
 
 static void
@@ -103,6 +138,7 @@ gnb_destroy(void *obj)
 {
 	struct gnb_l2 *gnb = obj;
 
+	gnb_n3_destroy(gnb->n3);
 	ue_stack_fini(&gnb->stack);
 	mac_cell_destroy(gnb->stack.l2.cell);
 	rte_free(gnb->stack.ul);
@@ -131,6 +167,16 @@ gnb_build(struct ap_run *run, unsigned i, struct ap_error *err)
 		gnb_destroy(gnb);
 		return NULL;
 	}
+	if (cfg->n3.interfaces_count) {
+		const unsigned serial =
+			run->serial * AP_RUN_ROLES_MAX + run->cfg->gnb_header_count + i;
+
+		gnb->n3 = gnb_n3_create(run, cfg, &gnb->stack, serial, err);
+		if (gnb->n3 == NULL) {
+			gnb_destroy(gnb);
+			return NULL;
+		}
+	}
 	return gnb;
 }
 
@@ -138,7 +184,10 @@ static const struct ap_role_type gnb = {
 	.kind = "gnb",
 	.count = gnb_count,
 	.plan = gnb_plan,
+	.placed = gnb_placed,
 	.build = gnb_build,
+	.start = gnb_start,
+	.quiesce = gnb_quiesce,
 	.poll = ue_pdcp_poll,
 	.report = gnb_report,
 	.destroy = gnb_destroy,

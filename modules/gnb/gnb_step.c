@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /** Changes of a PDU session, see gnb_step.h. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,10 +59,24 @@ gnb_change_undo(struct gnb_change *ch)
 
 		if (s->now && s->old == NULL && s->now->spec.teid != 0)
 			gnb_ids_put(&ch->c->ids, s->now->spec.teid);
+		if (s->entered)
+			ch->c->cfg.radio->leave(ch->c->cfg.radio->arg, &s->now->spec);
 		gnb_entry_free(ch->c, s->now);
 		gnb_msg_free(s->msg);
 	}
 	ch->nb = 0;
+}
+
+/** Role `gnb` has few places: one that a release frees counts. @return whether one may have come.
+ */
+static bool
+settled(struct gnb_control *c)
+{
+	if (c->cfg.radio == NULL || c->all_under_way == 0 || c->stop)
+		return false;
+	if (!gnb_control_replies(c))
+		c->pause(c);
+	return true;
 }
 
 static int
@@ -69,6 +84,8 @@ teid_get(struct gnb_change *ch, struct gnb_entry *e)
 {
 	struct gnb_control *c = ch->c;
 
+	while (c->ids.nb == c->ids.capacity && settled(c))
+		;
 	e->spec.teid = gnb_ids_get(&c->ids, ap_clock_ns());
 	if (e->spec.teid != 0)
 		return 0;
@@ -80,6 +97,36 @@ teid_get(struct gnb_change *ch, struct gnb_entry *e)
 			c->ids.capacity - c->ids.nb);
 }
 
+static GnbCause
+cause_of(int rc)
+{
+	return rc == -EINVAL   ? GNB_CAUSE(SEMANTIC_ERROR)
+	       : rc == -EACCES ? GNB_CAUSE(SECURITY)
+			       : GNB_CAUSE(NO_RESOURCES);
+}
+
+/** A place on the radio side, which a session that goes may still have. */
+static int
+radio_enter(struct gnb_change *ch, struct gnb_step *s)
+{
+	struct gnb_control *c = ch->c;
+	const struct gnb_radio *radio = c->cfg.radio;
+	struct gnb_session_spec *spec = &s->now->spec;
+	const bool fresh = s->old == NULL;
+	char why[120] = "";
+	int rc;
+
+	if (radio == NULL)
+		return 0;
+	do
+		rc = radio->enter(radio->arg, spec, fresh, why, sizeof(why));
+	while (rc == -EBUSY && settled(c));
+	s->entered = fresh && rc == 0;
+	return rc == 0 ? 0
+		       : gnb_fail(c, ch->item, cause_of(rc), "PDU session %u: %s",
+				  spec->pdu_session, why);
+}
+
 /** The step's image: the last thing that can be wrong. */
 static int
 step_finish(struct gnb_change *ch, struct gnb_step *s)
@@ -87,6 +134,8 @@ step_finish(struct gnb_change *ch, struct gnb_step *s)
 	unsigned drbs = gnb_drbs_per_session(ch->c->cfg.table);
 	char why[96];
 
+	if (radio_enter(ch, s) < 0)
+		return -1;
 	s->msg = msg_make(GNB_MSG_SET, s->now->spec.teid, true, drbs);
 	if (s->msg == NULL)
 		return gnb_change_no_memory(ch);
@@ -136,6 +185,9 @@ gnb_step_setup(struct gnb_change *ch, const GnbPduSession *q, const struct gnb_u
 	    (before == NULL && gnb_ue_find(ch->c, ch->item->ue_id, q->id)))
 		return gnb_fail(ch->c, ch->item, GNB_CAUSE(MULTIPLE_PDU_SESSION),
 				"PDU session %u is there already", q->id);
+	if (ch->c->cfg.radio && (ch->nb > 0 || gnb_ue_first(ch->c, ch->item->ue_id)))
+		return gnb_fail(ch->c, ch->item, GNB_CAUSE(NO_RESOURCES),
+				"PDU session %u: a UE has one here: release the UE first", q->id);
 	if (q->ul_up == NULL)
 		return gnb_fail(ch->c, ch->item, GNB_CAUSE(SEMANTIC_ERROR),
 				"PDU session %u has no ul_up: the UPF's tunnel", q->id);
@@ -254,6 +306,11 @@ drb_modify(struct gnb_change *ch, struct gnb_entry *e, const Airpath__Gnb__V1__D
 		d->qfis = gnb_decode_qfis(ch->c, ch->item, q->id, q->qfis, q->n_qfis, &ok);
 	if (q->has_default_drb)
 		d->is_default = q->default_drb;
+	if (q->has_dl_count && ch->c->cfg.radio)
+		return gnb_fail(ch->c, ch->item, GNB_CAUSE(SEMANTIC_ERROR),
+				"DRB %u: dl_count: COUNT runs on here; release the UE, and set it "
+				"up with new keys",
+				d->id);
 	d->set_count = q->has_dl_count;
 	d->count = q->dl_count;
 	return ok ? 0 : -1;

@@ -13,6 +13,7 @@
 struct gnb_step {
 	struct gnb_entry *old; /**< in force; NULL: a new session */
 	struct gnb_entry *now; /**< NULL: it goes */
+	bool entered;          /**< it has taken a place on the radio side */
 	struct gnb_msg *msg;
 };
 

@@ -75,7 +75,8 @@ drb_view(struct gnb_control *c, const struct gnb_session_spec *e, const struct g
 	v->id = s->id;
 	v->ul_teid = c->cfg.no_du ? 0 : gnb_teid_with_slot(e->teid, s->slot);
 	/* The worker's words, each whole. */
-	v->dl_count = __atomic_load_n(&row->tx_next, __ATOMIC_RELAXED);
+	v->dl_count = c->cfg.radio ? c->cfg.radio->count(c->cfg.radio->arg, s->bearer)
+				   : __atomic_load_n(&row->tx_next, __ATOMIC_RELAXED);
 	v->on_nic = __atomic_load_n(&row->owner, __ATOMIC_RELAXED) == GNB_OWNER_NIC;
 	v->dl_packets = __atomic_load_n(&row->dl_packets, __ATOMIC_RELAXED);
 	v->dl_bytes = __atomic_load_n(&row->dl_bytes, __ATOMIC_RELAXED);

@@ -7,7 +7,8 @@
  *   down: phy_rx → fapi_rx → mac_demux → rlc_rx → pdcp_rx → sdap_rx →
  *         [copy_dl_out] → user_tx
  *
- * A gNB's has mac_sched in place of mac_slot; its user network lies beyond.
+ * A gNB's has mac_sched in place of mac_slot; its user network lies beyond. Without user_port the
+ * chain up begins at copy_ul_in, and that down ends at copy_dl_out: the role goes on from there.
  *
  * and pdcp_rx → pdcp_tx for PDCP status reports, mac_slot → phy_tx for scheduling requests.
  *
@@ -86,8 +87,10 @@ ue_stack_plan(struct ap_plan *p, const struct ap_cfg_ue *ue, const char *slot_ty
 	      struct ap_error *err)
 {
 	struct ap_plan_node *up = NULL, *down = NULL, *slot, *phy_tx, *user_rx, *pdcp_tx, *rlc_tx;
+	const bool user = ue->user_port != NULL;
 
-	chain(p, ue->name, "user_rx", "port_rx", ue->user_port, &up, err);
+	if (user)
+		chain(p, ue->name, "user_rx", "port_rx", ue->user_port, &up, err);
 	user_rx = up;
 	chain(p, ue->name, "copy_ul_in", "copy", NULL, &up, err);
 	chain(p, ue->name, "sdap_tx", "sdap_tx", NULL, &up, err);
@@ -105,10 +108,11 @@ ue_stack_plan(struct ap_plan *p, const struct ap_cfg_ue *ue, const char *slot_ty
 		ap_plan_link(down, EDGE_STATUS, pdcp_tx);
 	chain(p, ue->name, "sdap_rx", "sdap_rx", NULL, &down, err);
 	chain(p, ue->name, "copy_dl_out", "copy", NULL, &down, err);
-	chain(p, ue->name, "user_tx", "port_tx", ue->user_port, &down, err);
+	if (user)
+		chain(p, ue->name, "user_tx", "port_tx", ue->user_port, &down, err);
 	if (err->text[0] != '\0')
 		return -EINVAL;
-	if (user_rx->port->proxy_neigh)
+	if (user && user_rx->port->proxy_neigh)
 		ap_plan_link(user_rx, EDGE_REPLY, down);
 
 	slot = ap_plan_add(p, ue->name, slot_type, slot_type, 0, err);
@@ -118,7 +122,8 @@ ue_stack_plan(struct ap_plan *p, const struct ap_cfg_ue *ue, const char *slot_ty
 		return -EINVAL;
 	if (ue->sr.trans_max || strcmp(slot_type, "mac_slot") != 0)
 		ap_plan_link(slot, MAC_SLOT_EDGE_SR, phy_tx);
-	if (phy_tx->port->framing != AP_FRAMING_RAW || user_rx->port->framing == AP_FRAMING_RAW)
+	if (phy_tx->port->framing != AP_FRAMING_RAW ||
+	    (user && user_rx->port->framing == AP_FRAMING_RAW))
 		return ap_error_set(err,
 				    "%s: %s %s: the PHY port's framing must be raw, the user "
 				    "port's ethernet or ip",

@@ -131,7 +131,7 @@ mac_ue_init(struct ue *ue, uint32_t u)
 				.lcs = lcs,
 				.harq_processes = cfg->harq.processes,
 				/* UEs of a gNB, which grants what is asked for and no more */
-				.every_slot = cfg->address || cfg->address6,
+				.every_slot = ue->ul || cfg->address || cfg->address6,
 				.periodicBSR_ms = cfg->periodic_bsr_ms,
 				.retxBSR_ms = cfg->retx_bsr_ms,
 				.phr = {.on = cfg->phr.report == AP_CFG_ON,
@@ -203,6 +203,7 @@ ues_init(struct ue *ue)
 	uint8_t text[16], bits;
 
 	ue->l2.nb_ues = cfg->count;
+	ue->l2.mapped = cfg->user_port == NULL;
 	ue->l2.rnti = cfg->rnti;
 	ue->l2.nb_carriers = cfg->carriers;
 	*a = (struct l2_addresses){.nb = cfg->address || cfg->address6 ? cfg->count : 0,
