@@ -200,11 +200,13 @@ def deployment(
     dispatchers: int = 0,
     links: Iterable[str] = (),
     preset: str = "af_packet",
+    governor: str = "auto",
     interfaces: Iterable[dict] = (),
     **more,
 ) -> Path:
     """`links`: more ports; `interfaces`: change those of their names or are more; `more`: keys of
     the upf."""
+    lcores = d.lcores(*(f"w{i}" for i in range(workers)), *(f"d{i}" for i in range(dispatchers)))
     ports = {link: f"{link}p" for link in ("n3", "n6", "n4u", *links)}
     found = {
         "n3": {"types": ["access"], "addresses": [f"{N3}/24", f"{N3_6}/64"]},
@@ -237,7 +239,7 @@ def deployment(
                 **more,
             }
         ],
-        lcores=d.lcores(*(f"w{i}" for i in range(workers)), *(f"d{i}" for i in range(dispatchers))),
+        lcores=[{**each, "governor": governor} for each in lcores],
         place=[
             *({"node": f"upf.*_w{i}", "lcore": f"w{i}"} for i in range(workers)),
             *({"node": f"upf.*_d{i}", "lcore": f"d{i}"} for i in range(dispatchers)),
