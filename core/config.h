@@ -360,6 +360,7 @@ struct ap_cfg_upf_interface {
 	char **gateways; /**< default routes, at most one a family */
 	unsigned gateways_count;
 	uint32_t mtu; /**< B of IP, default 1500 */
+	bool lan;     /**< frames of Ethernet PDU sessions, without addresses */
 };
 
 struct ap_cfg_upf_route {

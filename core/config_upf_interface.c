@@ -173,6 +173,11 @@ interface_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
 		BAD(AT "mtu %u must be 576..9600", WHERE, i->mtu);
 	if (port && port->mtu && i->mtu > port->mtu)
 		BAD(AT "mtu %u, but port %s has %u", WHERE, i->mtu, i->port, port->mtu);
+	if (i->lan && (i->addresses_count || i->gateways_count || i->types_count))
+		BAD(AT "lan: it carries frames: addresses, gateways and types are not for it",
+		    WHERE);
+	if (i->lan)
+		return 0;
 	if (addresses_finish(cfg, upf, i, err) < 0)
 		return -EINVAL;
 	return gateways_finish(cfg, upf, i, err);

@@ -109,6 +109,8 @@ mistakes_are_named(void **state)
 		{"name: b", "name: a", "two interfaces are called 'a'"},
 		{"vlan: 9", "vlan: 0", "belongs to interface a already"},
 		{"vlan: 9", "vlan: 4095", "vlan 4095"},
+		{"[192.0.2.1/24]", "[192.0.2.1/24], lan: true",
+		 "interface a: lan: it carries frames"},
 		{"[192.0.2.1/24]", "[192.0.2.1/33]", "'192.0.2.1/33' is not address/bits"},
 		{"[192.0.2.1/24]", "[]", "at least one is needed"},
 		{"[192.0.2.1/24]", "[192.0.2.1]", "'192.0.2.1' is not address/bits"},

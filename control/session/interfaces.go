@@ -34,8 +34,8 @@ func nameOf3GPPType(t *uint8) string {
 func (u *unit) find(kind uint8, ni *string, type3GPP *uint8) (in *upfpb.Interface, exact bool) {
 	var listed, open, all []*upfpb.Interface
 	for _, i := range u.interfaces {
-		if !slices.Contains(i.GetTypes(), upfpb.InterfaceType(kind)) {
-			continue
+		if !slices.Contains(i.GetTypes(), upfpb.InterfaceType(kind)) || i.GetLan() {
+			continue // sessions of Ethernet are not set up yet
 		}
 		all = append(all, i)
 		switch {

@@ -1273,6 +1273,7 @@ type Session struct {
 	DropBuffered  bool                   `protobuf:"varint,16,opt,name=drop_buffered,json=dropBuffered,proto3" json:"drop_buffered,omitempty"`    // one-shot: DROBU
 	QueryUrrs     []uint32               `protobuf:"varint,17,rep,packed,name=query_urrs,json=queryUrrs,proto3" json:"query_urrs,omitempty"`      // one-shot: Query URR; reported under IMMER
 	QueryAll      bool                   `protobuf:"varint,18,opt,name=query_all,json=queryAll,proto3" json:"query_all,omitempty"`                // one-shot: QAURR
+	Ethernet      bool                   `protobuf:"varint,19,opt,name=ethernet,proto3" json:"ethernet,omitempty"`                                // an Ethernet PDU session, §5.13: core_interface is a LAN, and T-PDUs are frames
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1433,6 +1434,13 @@ func (x *Session) GetQueryAll() bool {
 	return false
 }
 
+func (x *Session) GetEthernet() bool {
+	if x != nil {
+		return x.Ethernet
+	}
+	return false
+}
+
 // A local F-TEID. Several PDRs may share one.
 type Tunnel struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
@@ -1514,7 +1522,8 @@ type Pdr struct {
 	FarId              uint32                 `protobuf:"varint,15,opt,name=far_id,json=farId,proto3" json:"far_id,omitempty"`
 	QerIds             []uint32               `protobuf:"varint,16,rep,packed,name=qer_ids,json=qerIds,proto3" json:"qer_ids,omitempty"`
 	UrrIds             []uint32               `protobuf:"varint,17,rep,packed,name=urr_ids,json=urrIds,proto3" json:"urr_ids,omitempty"`
-	Application        uint32                 `protobuf:"varint,18,opt,name=application,proto3" json:"application,omitempty"` // Application.index; 0: none. One that no set has never matches.
+	Application        uint32                 `protobuf:"varint,18,opt,name=application,proto3" json:"application,omitempty"`                               // Application.index; 0: none. One that no set has never matches.
+	EthernetFilters    []*EthernetFilter      `protobuf:"bytes,19,rep,name=ethernet_filters,json=ethernetFilters,proto3" json:"ethernet_filters,omitempty"` // likewise, of an Ethernet PDU session
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -1673,6 +1682,13 @@ func (x *Pdr) GetApplication() uint32 {
 		return x.Application
 	}
 	return 0
+}
+
+func (x *Pdr) GetEthernetFilters() []*EthernetFilter {
+	if x != nil {
+		return x.EthernetFilters
+	}
+	return nil
 }
 
 type Prefix struct {
@@ -1853,6 +1869,213 @@ func (x *Filter) GetFlowLabel() uint32 {
 	return 0
 }
 
+// An Ethernet Packet Filter (table 7.5.2.2-3) as the frames of its PDR look: all that is
+// given must hold, of lists one of their members.
+type EthernetFilter struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Macs          []*MacFilter           `protobuf:"bytes,1,rep,name=macs,proto3" json:"macs,omitempty"`
+	MatchType     bool                   `protobuf:"varint,2,opt,name=match_type,json=matchType,proto3" json:"match_type,omitempty"`
+	Type          uint32                 `protobuf:"varint,3,opt,name=type,proto3" json:"type,omitempty"` // EtherType
+	CTag          *VlanTag               `protobuf:"bytes,4,opt,name=c_tag,json=cTag,proto3" json:"c_tag,omitempty"`
+	STag          *VlanTag               `protobuf:"bytes,5,opt,name=s_tag,json=sTag,proto3" json:"s_tag,omitempty"`
+	Filters       []*Filter              `protobuf:"bytes,6,rep,name=filters,proto3" json:"filters,omitempty"` // of the IP packet in the frame
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EthernetFilter) Reset() {
+	*x = EthernetFilter{}
+	mi := &file_upf_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EthernetFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EthernetFilter) ProtoMessage() {}
+
+func (x *EthernetFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_upf_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EthernetFilter.ProtoReflect.Descriptor instead.
+func (*EthernetFilter) Descriptor() ([]byte, []int) {
+	return file_upf_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *EthernetFilter) GetMacs() []*MacFilter {
+	if x != nil {
+		return x.Macs
+	}
+	return nil
+}
+
+func (x *EthernetFilter) GetMatchType() bool {
+	if x != nil {
+		return x.MatchType
+	}
+	return false
+}
+
+func (x *EthernetFilter) GetType() uint32 {
+	if x != nil {
+		return x.Type
+	}
+	return 0
+}
+
+func (x *EthernetFilter) GetCTag() *VlanTag {
+	if x != nil {
+		return x.CTag
+	}
+	return nil
+}
+
+func (x *EthernetFilter) GetSTag() *VlanTag {
+	if x != nil {
+		return x.STag
+	}
+	return nil
+}
+
+func (x *EthernetFilter) GetFilters() []*Filter {
+	if x != nil {
+		return x.Filters
+	}
+	return nil
+}
+
+// A MAC Address IE, §8.2.93: 0 or 6 octets each; with an upper value a range.
+type MacFilter struct {
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Source           []byte                 `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`
+	SourceUpper      []byte                 `protobuf:"bytes,2,opt,name=source_upper,json=sourceUpper,proto3" json:"source_upper,omitempty"`
+	Destination      []byte                 `protobuf:"bytes,3,opt,name=destination,proto3" json:"destination,omitempty"`
+	DestinationUpper []byte                 `protobuf:"bytes,4,opt,name=destination_upper,json=destinationUpper,proto3" json:"destination_upper,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *MacFilter) Reset() {
+	*x = MacFilter{}
+	mi := &file_upf_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MacFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MacFilter) ProtoMessage() {}
+
+func (x *MacFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_upf_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MacFilter.ProtoReflect.Descriptor instead.
+func (*MacFilter) Descriptor() ([]byte, []int) {
+	return file_upf_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *MacFilter) GetSource() []byte {
+	if x != nil {
+		return x.Source
+	}
+	return nil
+}
+
+func (x *MacFilter) GetSourceUpper() []byte {
+	if x != nil {
+		return x.SourceUpper
+	}
+	return nil
+}
+
+func (x *MacFilter) GetDestination() []byte {
+	if x != nil {
+		return x.Destination
+	}
+	return nil
+}
+
+func (x *MacFilter) GetDestinationUpper() []byte {
+	if x != nil {
+		return x.DestinationUpper
+	}
+	return nil
+}
+
+type VlanTag struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Value         uint32                 `protobuf:"varint,1,opt,name=value,proto3" json:"value,omitempty"`
+	Mask          uint32                 `protobuf:"varint,2,opt,name=mask,proto3" json:"mask,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *VlanTag) Reset() {
+	*x = VlanTag{}
+	mi := &file_upf_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *VlanTag) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*VlanTag) ProtoMessage() {}
+
+func (x *VlanTag) ProtoReflect() protoreflect.Message {
+	mi := &file_upf_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use VlanTag.ProtoReflect.Descriptor instead.
+func (*VlanTag) Descriptor() ([]byte, []int) {
+	return file_upf_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *VlanTag) GetValue() uint32 {
+	if x != nil {
+		return x.Value
+	}
+	return 0
+}
+
+func (x *VlanTag) GetMask() uint32 {
+	if x != nil {
+		return x.Mask
+	}
+	return 0
+}
+
 type PortRange struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	First         uint32                 `protobuf:"varint,1,opt,name=first,proto3" json:"first,omitempty"`
@@ -1863,7 +2086,7 @@ type PortRange struct {
 
 func (x *PortRange) Reset() {
 	*x = PortRange{}
-	mi := &file_upf_proto_msgTypes[18]
+	mi := &file_upf_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1875,7 +2098,7 @@ func (x *PortRange) String() string {
 func (*PortRange) ProtoMessage() {}
 
 func (x *PortRange) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[18]
+	mi := &file_upf_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1888,7 +2111,7 @@ func (x *PortRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PortRange.ProtoReflect.Descriptor instead.
 func (*PortRange) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{18}
+	return file_upf_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PortRange) GetFirst() uint32 {
@@ -1921,7 +2144,7 @@ type Far struct {
 
 func (x *Far) Reset() {
 	*x = Far{}
-	mi := &file_upf_proto_msgTypes[19]
+	mi := &file_upf_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1933,7 +2156,7 @@ func (x *Far) String() string {
 func (*Far) ProtoMessage() {}
 
 func (x *Far) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[19]
+	mi := &file_upf_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1946,7 +2169,7 @@ func (x *Far) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Far.ProtoReflect.Descriptor instead.
 func (*Far) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{19}
+	return file_upf_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Far) GetId() uint32 {
@@ -2024,7 +2247,7 @@ type Forwarding struct {
 
 func (x *Forwarding) Reset() {
 	*x = Forwarding{}
-	mi := &file_upf_proto_msgTypes[20]
+	mi := &file_upf_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2036,7 +2259,7 @@ func (x *Forwarding) String() string {
 func (*Forwarding) ProtoMessage() {}
 
 func (x *Forwarding) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[20]
+	mi := &file_upf_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2049,7 +2272,7 @@ func (x *Forwarding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Forwarding.ProtoReflect.Descriptor instead.
 func (*Forwarding) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{20}
+	return file_upf_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Forwarding) GetDestination() InterfaceType {
@@ -2141,7 +2364,7 @@ type Qer struct {
 
 func (x *Qer) Reset() {
 	*x = Qer{}
-	mi := &file_upf_proto_msgTypes[21]
+	mi := &file_upf_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2153,7 +2376,7 @@ func (x *Qer) String() string {
 func (*Qer) ProtoMessage() {}
 
 func (x *Qer) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[21]
+	mi := &file_upf_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2166,7 +2389,7 @@ func (x *Qer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Qer.ProtoReflect.Descriptor instead.
 func (*Qer) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{21}
+	return file_upf_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Qer) GetId() uint32 {
@@ -2256,7 +2479,7 @@ type Rate struct {
 
 func (x *Rate) Reset() {
 	*x = Rate{}
-	mi := &file_upf_proto_msgTypes[22]
+	mi := &file_upf_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2268,7 +2491,7 @@ func (x *Rate) String() string {
 func (*Rate) ProtoMessage() {}
 
 func (x *Rate) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[22]
+	mi := &file_upf_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2281,7 +2504,7 @@ func (x *Rate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rate.ProtoReflect.Descriptor instead.
 func (*Rate) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{22}
+	return file_upf_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Rate) GetUlKbps() uint64 {
@@ -2312,7 +2535,7 @@ type Volume struct {
 
 func (x *Volume) Reset() {
 	*x = Volume{}
-	mi := &file_upf_proto_msgTypes[23]
+	mi := &file_upf_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2324,7 +2547,7 @@ func (x *Volume) String() string {
 func (*Volume) ProtoMessage() {}
 
 func (x *Volume) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[23]
+	mi := &file_upf_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2337,7 +2560,7 @@ func (x *Volume) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Volume.ProtoReflect.Descriptor instead.
 func (*Volume) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{23}
+	return file_upf_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Volume) GetHasTotal() bool {
@@ -2422,7 +2645,7 @@ type Urr struct {
 
 func (x *Urr) Reset() {
 	*x = Urr{}
-	mi := &file_upf_proto_msgTypes[24]
+	mi := &file_upf_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2434,7 +2657,7 @@ func (x *Urr) String() string {
 func (*Urr) ProtoMessage() {}
 
 func (x *Urr) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[24]
+	mi := &file_upf_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2447,7 +2670,7 @@ func (x *Urr) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Urr.ProtoReflect.Descriptor instead.
 func (*Urr) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{24}
+	return file_upf_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Urr) GetId() uint32 {
@@ -2678,7 +2901,7 @@ type Bar struct {
 
 func (x *Bar) Reset() {
 	*x = Bar{}
-	mi := &file_upf_proto_msgTypes[25]
+	mi := &file_upf_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2690,7 +2913,7 @@ func (x *Bar) String() string {
 func (*Bar) ProtoMessage() {}
 
 func (x *Bar) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[25]
+	mi := &file_upf_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2703,7 +2926,7 @@ func (x *Bar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Bar.ProtoReflect.Descriptor instead.
 func (*Bar) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{25}
+	return file_upf_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Bar) GetId() uint32 {
@@ -2740,7 +2963,7 @@ type EndMarker struct {
 
 func (x *EndMarker) Reset() {
 	*x = EndMarker{}
-	mi := &file_upf_proto_msgTypes[26]
+	mi := &file_upf_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2752,7 +2975,7 @@ func (x *EndMarker) String() string {
 func (*EndMarker) ProtoMessage() {}
 
 func (x *EndMarker) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[26]
+	mi := &file_upf_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2765,7 +2988,7 @@ func (x *EndMarker) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EndMarker.ProtoReflect.Descriptor instead.
 func (*EndMarker) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{26}
+	return file_upf_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *EndMarker) GetInterface() uint32 {
@@ -2830,7 +3053,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_upf_proto_msgTypes[27]
+	mi := &file_upf_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2842,7 +3065,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[27]
+	mi := &file_upf_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2855,7 +3078,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{27}
+	return file_upf_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Usage) GetTotalBytes() uint64 {
@@ -2989,7 +3212,7 @@ type UsageReport struct {
 
 func (x *UsageReport) Reset() {
 	*x = UsageReport{}
-	mi := &file_upf_proto_msgTypes[28]
+	mi := &file_upf_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3001,7 +3224,7 @@ func (x *UsageReport) String() string {
 func (*UsageReport) ProtoMessage() {}
 
 func (x *UsageReport) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[28]
+	mi := &file_upf_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3014,7 +3237,7 @@ func (x *UsageReport) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageReport.ProtoReflect.Descriptor instead.
 func (*UsageReport) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{28}
+	return file_upf_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *UsageReport) GetUrrId() uint32 {
@@ -3056,7 +3279,7 @@ type ApplicationDetected struct {
 
 func (x *ApplicationDetected) Reset() {
 	*x = ApplicationDetected{}
-	mi := &file_upf_proto_msgTypes[29]
+	mi := &file_upf_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3068,7 +3291,7 @@ func (x *ApplicationDetected) String() string {
 func (*ApplicationDetected) ProtoMessage() {}
 
 func (x *ApplicationDetected) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[29]
+	mi := &file_upf_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3081,7 +3304,7 @@ func (x *ApplicationDetected) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplicationDetected.ProtoReflect.Descriptor instead.
 func (*ApplicationDetected) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{29}
+	return file_upf_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ApplicationDetected) GetApplication() uint32 {
@@ -3108,7 +3331,7 @@ type Checkpoint struct {
 
 func (x *Checkpoint) Reset() {
 	*x = Checkpoint{}
-	mi := &file_upf_proto_msgTypes[30]
+	mi := &file_upf_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3120,7 +3343,7 @@ func (x *Checkpoint) String() string {
 func (*Checkpoint) ProtoMessage() {}
 
 func (x *Checkpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[30]
+	mi := &file_upf_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3133,7 +3356,7 @@ func (x *Checkpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoint.ProtoReflect.Descriptor instead.
 func (*Checkpoint) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{30}
+	return file_upf_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Checkpoint) GetId() uint64 {
@@ -3160,7 +3383,7 @@ type UrrUsage struct {
 
 func (x *UrrUsage) Reset() {
 	*x = UrrUsage{}
-	mi := &file_upf_proto_msgTypes[31]
+	mi := &file_upf_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3172,7 +3395,7 @@ func (x *UrrUsage) String() string {
 func (*UrrUsage) ProtoMessage() {}
 
 func (x *UrrUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[31]
+	mi := &file_upf_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3185,7 +3408,7 @@ func (x *UrrUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UrrUsage.ProtoReflect.Descriptor instead.
 func (*UrrUsage) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{31}
+	return file_upf_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *UrrUsage) GetUrrId() uint32 {
@@ -3218,7 +3441,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_upf_proto_msgTypes[32]
+	mi := &file_upf_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3230,7 +3453,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[32]
+	mi := &file_upf_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3243,7 +3466,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{32}
+	return file_upf_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Answer) GetBody() isAnswer_Body {
@@ -3349,7 +3572,7 @@ type ApplicationsDone struct {
 
 func (x *ApplicationsDone) Reset() {
 	*x = ApplicationsDone{}
-	mi := &file_upf_proto_msgTypes[33]
+	mi := &file_upf_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3361,7 +3584,7 @@ func (x *ApplicationsDone) String() string {
 func (*ApplicationsDone) ProtoMessage() {}
 
 func (x *ApplicationsDone) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[33]
+	mi := &file_upf_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3374,7 +3597,7 @@ func (x *ApplicationsDone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplicationsDone.ProtoReflect.Descriptor instead.
 func (*ApplicationsDone) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{33}
+	return file_upf_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ApplicationsDone) GetGeneration() uint32 {
@@ -3438,7 +3661,7 @@ type Load struct {
 
 func (x *Load) Reset() {
 	*x = Load{}
-	mi := &file_upf_proto_msgTypes[34]
+	mi := &file_upf_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3450,7 +3673,7 @@ func (x *Load) String() string {
 func (*Load) ProtoMessage() {}
 
 func (x *Load) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[34]
+	mi := &file_upf_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3463,7 +3686,7 @@ func (x *Load) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Load.ProtoReflect.Descriptor instead.
 func (*Load) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{34}
+	return file_upf_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Load) GetSessions() uint32 {
@@ -3503,7 +3726,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_upf_proto_msgTypes[35]
+	mi := &file_upf_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3515,7 +3738,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[35]
+	mi := &file_upf_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3528,7 +3751,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{35}
+	return file_upf_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Reply) GetSeq() uint64 {
@@ -3619,7 +3842,7 @@ type Welcome struct {
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_upf_proto_msgTypes[36]
+	mi := &file_upf_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3631,7 +3854,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[36]
+	mi := &file_upf_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3644,7 +3867,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{36}
+	return file_upf_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Welcome) GetInstance() uint64 {
@@ -3725,13 +3948,14 @@ type Interface struct {
 	NetworkInstances []string               `protobuf:"bytes,4,rep,name=network_instances,json=networkInstances,proto3" json:"network_instances,omitempty"` // empty: any
 	Ip4              []byte                 `protobuf:"bytes,5,opt,name=ip4,proto3" json:"ip4,omitempty"`                                                   // 0 or 4 octets: address of ours
 	Ip6              []byte                 `protobuf:"bytes,6,opt,name=ip6,proto3" json:"ip6,omitempty"`                                                   // 0 or 16 octets
+	Lan              bool                   `protobuf:"varint,7,opt,name=lan,proto3" json:"lan,omitempty"`                                                  // carries frames: for Ethernet sessions alone
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Interface) Reset() {
 	*x = Interface{}
-	mi := &file_upf_proto_msgTypes[37]
+	mi := &file_upf_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3743,7 +3967,7 @@ func (x *Interface) String() string {
 func (*Interface) ProtoMessage() {}
 
 func (x *Interface) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[37]
+	mi := &file_upf_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3756,7 +3980,7 @@ func (x *Interface) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interface.ProtoReflect.Descriptor instead.
 func (*Interface) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{37}
+	return file_upf_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Interface) GetIndex() uint32 {
@@ -3801,6 +4025,13 @@ func (x *Interface) GetIp6() []byte {
 	return nil
 }
 
+func (x *Interface) GetLan() bool {
+	if x != nil {
+		return x.Lan
+	}
+	return false
+}
+
 type ApplyResult struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Results       []*OpResult            `protobuf:"bytes,1,rep,name=results,proto3" json:"results,omitempty"` // as many as ops, in their order
@@ -3811,7 +4042,7 @@ type ApplyResult struct {
 
 func (x *ApplyResult) Reset() {
 	*x = ApplyResult{}
-	mi := &file_upf_proto_msgTypes[38]
+	mi := &file_upf_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3823,7 +4054,7 @@ func (x *ApplyResult) String() string {
 func (*ApplyResult) ProtoMessage() {}
 
 func (x *ApplyResult) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[38]
+	mi := &file_upf_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3836,7 +4067,7 @@ func (x *ApplyResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResult.ProtoReflect.Descriptor instead.
 func (*ApplyResult) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{38}
+	return file_upf_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ApplyResult) GetResults() []*OpResult {
@@ -3867,7 +4098,7 @@ type OpResult struct {
 
 func (x *OpResult) Reset() {
 	*x = OpResult{}
-	mi := &file_upf_proto_msgTypes[39]
+	mi := &file_upf_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3879,7 +4110,7 @@ func (x *OpResult) String() string {
 func (*OpResult) ProtoMessage() {}
 
 func (x *OpResult) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[39]
+	mi := &file_upf_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3892,7 +4123,7 @@ func (x *OpResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpResult.ProtoReflect.Descriptor instead.
 func (*OpResult) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{39}
+	return file_upf_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *OpResult) GetStatus() Status {
@@ -3947,7 +4178,7 @@ type Sessions struct {
 
 func (x *Sessions) Reset() {
 	*x = Sessions{}
-	mi := &file_upf_proto_msgTypes[40]
+	mi := &file_upf_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3959,7 +4190,7 @@ func (x *Sessions) String() string {
 func (*Sessions) ProtoMessage() {}
 
 func (x *Sessions) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[40]
+	mi := &file_upf_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3972,7 +4203,7 @@ func (x *Sessions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sessions.ProtoReflect.Descriptor instead.
 func (*Sessions) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{40}
+	return file_upf_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *Sessions) GetSessions() []*SessionVersion {
@@ -3999,7 +4230,7 @@ type SessionVersion struct {
 
 func (x *SessionVersion) Reset() {
 	*x = SessionVersion{}
-	mi := &file_upf_proto_msgTypes[41]
+	mi := &file_upf_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4011,7 +4242,7 @@ func (x *SessionVersion) String() string {
 func (*SessionVersion) ProtoMessage() {}
 
 func (x *SessionVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[41]
+	mi := &file_upf_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4024,7 +4255,7 @@ func (x *SessionVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionVersion.ProtoReflect.Descriptor instead.
 func (*SessionVersion) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{41}
+	return file_upf_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *SessionVersion) GetId() uint64 {
@@ -4052,6 +4283,7 @@ type Event struct {
 	//	*Event_ErrorIndication
 	//	*Event_Inactivity
 	//	*Event_Path
+	//	*Event_Mac
 	Body          isEvent_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4059,7 +4291,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_upf_proto_msgTypes[42]
+	mi := &file_upf_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4071,7 +4303,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[42]
+	mi := &file_upf_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4084,7 +4316,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{42}
+	return file_upf_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Event) GetNumber() uint64 {
@@ -4146,6 +4378,15 @@ func (x *Event) GetPath() *PathEvent {
 	return nil
 }
 
+func (x *Event) GetMac() *MacEvent {
+	if x != nil {
+		if x, ok := x.Body.(*Event_Mac); ok {
+			return x.Mac
+		}
+	}
+	return nil
+}
+
 type isEvent_Body interface {
 	isEvent_Body()
 }
@@ -4170,6 +4411,10 @@ type Event_Path struct {
 	Path *PathEvent `protobuf:"bytes,6,opt,name=path,proto3,oneof"`
 }
 
+type Event_Mac struct {
+	Mac *MacEvent `protobuf:"bytes,7,opt,name=mac,proto3,oneof"`
+}
+
 func (*Event_Usage) isEvent_Body() {}
 
 func (*Event_DownlinkData) isEvent_Body() {}
@@ -4179,6 +4424,8 @@ func (*Event_ErrorIndication) isEvent_Body() {}
 func (*Event_Inactivity) isEvent_Body() {}
 
 func (*Event_Path) isEvent_Body() {}
+
+func (*Event_Mac) isEvent_Body() {}
 
 type UsageEvent struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4190,7 +4437,7 @@ type UsageEvent struct {
 
 func (x *UsageEvent) Reset() {
 	*x = UsageEvent{}
-	mi := &file_upf_proto_msgTypes[43]
+	mi := &file_upf_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4202,7 +4449,7 @@ func (x *UsageEvent) String() string {
 func (*UsageEvent) ProtoMessage() {}
 
 func (x *UsageEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[43]
+	mi := &file_upf_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4215,7 +4462,7 @@ func (x *UsageEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageEvent.ProtoReflect.Descriptor instead.
 func (*UsageEvent) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{43}
+	return file_upf_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *UsageEvent) GetId() uint64 {
@@ -4246,7 +4493,7 @@ type DownlinkData struct {
 
 func (x *DownlinkData) Reset() {
 	*x = DownlinkData{}
-	mi := &file_upf_proto_msgTypes[44]
+	mi := &file_upf_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4258,7 +4505,7 @@ func (x *DownlinkData) String() string {
 func (*DownlinkData) ProtoMessage() {}
 
 func (x *DownlinkData) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[44]
+	mi := &file_upf_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4271,7 +4518,7 @@ func (x *DownlinkData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownlinkData.ProtoReflect.Descriptor instead.
 func (*DownlinkData) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{44}
+	return file_upf_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *DownlinkData) GetId() uint64 {
@@ -4327,7 +4574,7 @@ type ErrorIndication struct {
 
 func (x *ErrorIndication) Reset() {
 	*x = ErrorIndication{}
-	mi := &file_upf_proto_msgTypes[45]
+	mi := &file_upf_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4339,7 +4586,7 @@ func (x *ErrorIndication) String() string {
 func (*ErrorIndication) ProtoMessage() {}
 
 func (x *ErrorIndication) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[45]
+	mi := &file_upf_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4352,7 +4599,7 @@ func (x *ErrorIndication) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorIndication.ProtoReflect.Descriptor instead.
 func (*ErrorIndication) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{45}
+	return file_upf_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ErrorIndication) GetId() uint64 {
@@ -4385,7 +4632,7 @@ type Inactivity struct {
 
 func (x *Inactivity) Reset() {
 	*x = Inactivity{}
-	mi := &file_upf_proto_msgTypes[46]
+	mi := &file_upf_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4397,7 +4644,7 @@ func (x *Inactivity) String() string {
 func (*Inactivity) ProtoMessage() {}
 
 func (x *Inactivity) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[46]
+	mi := &file_upf_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4410,12 +4657,81 @@ func (x *Inactivity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inactivity.ProtoReflect.Descriptor instead.
 func (*Inactivity) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{46}
+	return file_upf_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *Inactivity) GetId() uint64 {
 	if x != nil {
 		return x.Id
+	}
+	return 0
+}
+
+// An address behind a UE came or went (Ethernet Traffic Information, §5.13.5).
+type MacEvent struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Id            uint64                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Removed       bool                   `protobuf:"varint,2,opt,name=removed,proto3" json:"removed,omitempty"` // no frame came from it for 300 s, or another session has it now
+	Mac           []byte                 `protobuf:"bytes,3,opt,name=mac,proto3" json:"mac,omitempty"`
+	Vid           uint32                 `protobuf:"varint,4,opt,name=vid,proto3" json:"vid,omitempty"` // of the frame's outermost tag, 0: none
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MacEvent) Reset() {
+	*x = MacEvent{}
+	mi := &file_upf_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MacEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MacEvent) ProtoMessage() {}
+
+func (x *MacEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_upf_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MacEvent.ProtoReflect.Descriptor instead.
+func (*MacEvent) Descriptor() ([]byte, []int) {
+	return file_upf_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *MacEvent) GetId() uint64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *MacEvent) GetRemoved() bool {
+	if x != nil {
+		return x.Removed
+	}
+	return false
+}
+
+func (x *MacEvent) GetMac() []byte {
+	if x != nil {
+		return x.Mac
+	}
+	return nil
+}
+
+func (x *MacEvent) GetVid() uint32 {
+	if x != nil {
+		return x.Vid
 	}
 	return 0
 }
@@ -4431,7 +4747,7 @@ type PathEvent struct {
 
 func (x *PathEvent) Reset() {
 	*x = PathEvent{}
-	mi := &file_upf_proto_msgTypes[47]
+	mi := &file_upf_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4443,7 +4759,7 @@ func (x *PathEvent) String() string {
 func (*PathEvent) ProtoMessage() {}
 
 func (x *PathEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[47]
+	mi := &file_upf_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4456,7 +4772,7 @@ func (x *PathEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PathEvent.ProtoReflect.Descriptor instead.
 func (*PathEvent) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{47}
+	return file_upf_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *PathEvent) GetPeer() []byte {
@@ -4489,7 +4805,7 @@ type Checkpoints struct {
 
 func (x *Checkpoints) Reset() {
 	*x = Checkpoints{}
-	mi := &file_upf_proto_msgTypes[48]
+	mi := &file_upf_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4501,7 +4817,7 @@ func (x *Checkpoints) String() string {
 func (*Checkpoints) ProtoMessage() {}
 
 func (x *Checkpoints) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[48]
+	mi := &file_upf_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4514,7 +4830,7 @@ func (x *Checkpoints) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoints.ProtoReflect.Descriptor instead.
 func (*Checkpoints) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{48}
+	return file_upf_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Checkpoints) GetSessions() []*Checkpoint {
@@ -4594,7 +4910,7 @@ const file_upf_proto_rawDesc = "" +
 	"\n" +
 	"\x06SUFFIX\x10\x02\x12\x10\n" +
 	"\fHOST_PATTERN\x10\x03\x12\x0f\n" +
-	"\vURL_PATTERN\x10\x04\"\xff\x04\n" +
+	"\vURL_PATTERN\x10\x04\"\x9b\x05\n" +
 	"\aSession\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x16\n" +
 	"\x06handle\x18\x02 \x01(\rR\x06handle\x12\x18\n" +
@@ -4616,11 +4932,12 @@ const file_upf_proto_rawDesc = "" +
 	"\rdrop_buffered\x18\x10 \x01(\bR\fdropBuffered\x12\x1d\n" +
 	"\n" +
 	"query_urrs\x18\x11 \x03(\rR\tqueryUrrs\x12\x1b\n" +
-	"\tquery_all\x18\x12 \x01(\bR\bqueryAll\"T\n" +
+	"\tquery_all\x18\x12 \x01(\bR\bqueryAll\x12\x1a\n" +
+	"\bethernet\x18\x13 \x01(\bR\bethernet\"T\n" +
 	"\x06Tunnel\x12\x12\n" +
 	"\x04teid\x18\x01 \x01(\rR\x04teid\x12\x1c\n" +
 	"\tinterface\x18\x02 \x01(\rR\tinterface\x12\x18\n" +
-	"\aforeign\x18\x03 \x01(\bR\aforeign\"\x81\x05\n" +
+	"\aforeign\x18\x03 \x01(\bR\aforeign\"\xcc\x05\n" +
 	"\x03Pdr\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\rR\x02id\x12\x1e\n" +
 	"\n" +
@@ -4642,7 +4959,8 @@ const file_upf_proto_rawDesc = "" +
 	"\x06far_id\x18\x0f \x01(\rR\x05farId\x12\x17\n" +
 	"\aqer_ids\x18\x10 \x03(\rR\x06qerIds\x12\x17\n" +
 	"\aurr_ids\x18\x11 \x03(\rR\x06urrIds\x12 \n" +
-	"\vapplication\x18\x12 \x01(\rR\vapplication\"6\n" +
+	"\vapplication\x18\x12 \x01(\rR\vapplication\x12I\n" +
+	"\x10ethernet_filters\x18\x13 \x03(\v2\x1e.airpath.upf.v1.EthernetFilterR\x0fethernetFilters\"6\n" +
 	"\x06Prefix\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\fR\aaddress\x12\x12\n" +
 	"\x04bits\x18\x02 \x01(\rR\x04bits\"\xb9\x03\n" +
@@ -4659,7 +4977,23 @@ const file_upf_proto_rawDesc = "" +
 	"\x10match_flow_label\x18\n" +
 	" \x01(\bR\x0ematchFlowLabel\x12\x1d\n" +
 	"\n" +
-	"flow_label\x18\v \x01(\rR\tflowLabel\"5\n" +
+	"flow_label\x18\v \x01(\rR\tflowLabel\"\x80\x02\n" +
+	"\x0eEthernetFilter\x12-\n" +
+	"\x04macs\x18\x01 \x03(\v2\x19.airpath.upf.v1.MacFilterR\x04macs\x12\x1d\n" +
+	"\n" +
+	"match_type\x18\x02 \x01(\bR\tmatchType\x12\x12\n" +
+	"\x04type\x18\x03 \x01(\rR\x04type\x12,\n" +
+	"\x05c_tag\x18\x04 \x01(\v2\x17.airpath.upf.v1.VlanTagR\x04cTag\x12,\n" +
+	"\x05s_tag\x18\x05 \x01(\v2\x17.airpath.upf.v1.VlanTagR\x04sTag\x120\n" +
+	"\afilters\x18\x06 \x03(\v2\x16.airpath.upf.v1.FilterR\afilters\"\x95\x01\n" +
+	"\tMacFilter\x12\x16\n" +
+	"\x06source\x18\x01 \x01(\fR\x06source\x12!\n" +
+	"\fsource_upper\x18\x02 \x01(\fR\vsourceUpper\x12 \n" +
+	"\vdestination\x18\x03 \x01(\fR\vdestination\x12+\n" +
+	"\x11destination_upper\x18\x04 \x01(\fR\x10destinationUpper\"3\n" +
+	"\aVlanTag\x12\x14\n" +
+	"\x05value\x18\x01 \x01(\rR\x05value\x12\x12\n" +
+	"\x04mask\x18\x02 \x01(\rR\x04mask\"5\n" +
 	"\tPortRange\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\rR\x05first\x12\x12\n" +
 	"\x04last\x18\x02 \x01(\rR\x04last\"\x87\x02\n" +
@@ -4843,14 +5177,15 @@ const file_upf_proto_rawDesc = "" +
 	"ackedEvent\x122\n" +
 	"\x15buffering_packets_max\x18\t \x01(\rR\x13bufferingPacketsMax\x127\n" +
 	"\x17applications_generation\x18\n" +
-	" \x01(\rR\x16applicationsGeneration\"\xbb\x01\n" +
+	" \x01(\rR\x16applicationsGeneration\"\xcd\x01\n" +
 	"\tInterface\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\rR\x05index\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x123\n" +
 	"\x05types\x18\x03 \x03(\x0e2\x1d.airpath.upf.v1.InterfaceTypeR\x05types\x12+\n" +
 	"\x11network_instances\x18\x04 \x03(\tR\x10networkInstances\x12\x10\n" +
 	"\x03ip4\x18\x05 \x01(\fR\x03ip4\x12\x10\n" +
-	"\x03ip6\x18\x06 \x01(\fR\x03ip6\"U\n" +
+	"\x03ip6\x18\x06 \x01(\fR\x03ip6\x12\x10\n" +
+	"\x03lan\x18\a \x01(\bR\x03lan\"U\n" +
 	"\vApplyResult\x122\n" +
 	"\aresults\x18\x01 \x03(\v2\x18.airpath.upf.v1.OpResultR\aresults\x12\x12\n" +
 	"\x04more\x18\x02 \x01(\bR\x04more\"\x96\x02\n" +
@@ -4867,7 +5202,7 @@ const file_upf_proto_rawDesc = "" +
 	"\x04more\x18\x02 \x01(\bR\x04more\":\n" +
 	"\x0eSessionVersion\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\rR\aversion\"\xdd\x02\n" +
+	"\aversion\x18\x02 \x01(\rR\aversion\"\x8b\x03\n" +
 	"\x05Event\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\x122\n" +
 	"\x05usage\x18\x02 \x01(\v2\x1a.airpath.upf.v1.UsageEventH\x00R\x05usage\x12C\n" +
@@ -4876,7 +5211,8 @@ const file_upf_proto_rawDesc = "" +
 	"\n" +
 	"inactivity\x18\x05 \x01(\v2\x1a.airpath.upf.v1.InactivityH\x00R\n" +
 	"inactivity\x12/\n" +
-	"\x04path\x18\x06 \x01(\v2\x19.airpath.upf.v1.PathEventH\x00R\x04pathB\x06\n" +
+	"\x04path\x18\x06 \x01(\v2\x19.airpath.upf.v1.PathEventH\x00R\x04path\x12,\n" +
+	"\x03mac\x18\a \x01(\v2\x18.airpath.upf.v1.MacEventH\x00R\x03macB\x06\n" +
 	"\x04body\"S\n" +
 	"\n" +
 	"UsageEvent\x12\x0e\n" +
@@ -4895,7 +5231,12 @@ const file_upf_proto_rawDesc = "" +
 	"\x04peer\x18\x03 \x01(\fR\x04peer\"\x1c\n" +
 	"\n" +
 	"Inactivity\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x04R\x02id\"M\n" +
+	"\x02id\x18\x01 \x01(\x04R\x02id\"X\n" +
+	"\bMacEvent\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x18\n" +
+	"\aremoved\x18\x02 \x01(\bR\aremoved\x12\x10\n" +
+	"\x03mac\x18\x03 \x01(\fR\x03mac\x12\x10\n" +
+	"\x03vid\x18\x04 \x01(\rR\x03vid\"M\n" +
 	"\tPathEvent\x12\x12\n" +
 	"\x04peer\x18\x01 \x01(\fR\x04peer\x12\x1c\n" +
 	"\tinterface\x18\x02 \x01(\rR\tinterface\x12\x0e\n" +
@@ -4964,7 +5305,7 @@ func file_upf_proto_rawDescGZIP() []byte {
 }
 
 var file_upf_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_upf_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_upf_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
 var file_upf_proto_goTypes = []any{
 	(InterfaceType)(0),          // 0: airpath.upf.v1.InterfaceType
 	(Trigger)(0),                // 1: airpath.upf.v1.Trigger
@@ -4989,37 +5330,41 @@ var file_upf_proto_goTypes = []any{
 	(*Pdr)(nil),                 // 20: airpath.upf.v1.Pdr
 	(*Prefix)(nil),              // 21: airpath.upf.v1.Prefix
 	(*Filter)(nil),              // 22: airpath.upf.v1.Filter
-	(*PortRange)(nil),           // 23: airpath.upf.v1.PortRange
-	(*Far)(nil),                 // 24: airpath.upf.v1.Far
-	(*Forwarding)(nil),          // 25: airpath.upf.v1.Forwarding
-	(*Qer)(nil),                 // 26: airpath.upf.v1.Qer
-	(*Rate)(nil),                // 27: airpath.upf.v1.Rate
-	(*Volume)(nil),              // 28: airpath.upf.v1.Volume
-	(*Urr)(nil),                 // 29: airpath.upf.v1.Urr
-	(*Bar)(nil),                 // 30: airpath.upf.v1.Bar
-	(*EndMarker)(nil),           // 31: airpath.upf.v1.EndMarker
-	(*Usage)(nil),               // 32: airpath.upf.v1.Usage
-	(*UsageReport)(nil),         // 33: airpath.upf.v1.UsageReport
-	(*ApplicationDetected)(nil), // 34: airpath.upf.v1.ApplicationDetected
-	(*Checkpoint)(nil),          // 35: airpath.upf.v1.Checkpoint
-	(*UrrUsage)(nil),            // 36: airpath.upf.v1.UrrUsage
-	(*Answer)(nil),              // 37: airpath.upf.v1.Answer
-	(*ApplicationsDone)(nil),    // 38: airpath.upf.v1.ApplicationsDone
-	(*Load)(nil),                // 39: airpath.upf.v1.Load
-	(*Reply)(nil),               // 40: airpath.upf.v1.Reply
-	(*Welcome)(nil),             // 41: airpath.upf.v1.Welcome
-	(*Interface)(nil),           // 42: airpath.upf.v1.Interface
-	(*ApplyResult)(nil),         // 43: airpath.upf.v1.ApplyResult
-	(*OpResult)(nil),            // 44: airpath.upf.v1.OpResult
-	(*Sessions)(nil),            // 45: airpath.upf.v1.Sessions
-	(*SessionVersion)(nil),      // 46: airpath.upf.v1.SessionVersion
-	(*Event)(nil),               // 47: airpath.upf.v1.Event
-	(*UsageEvent)(nil),          // 48: airpath.upf.v1.UsageEvent
-	(*DownlinkData)(nil),        // 49: airpath.upf.v1.DownlinkData
-	(*ErrorIndication)(nil),     // 50: airpath.upf.v1.ErrorIndication
-	(*Inactivity)(nil),          // 51: airpath.upf.v1.Inactivity
-	(*PathEvent)(nil),           // 52: airpath.upf.v1.PathEvent
-	(*Checkpoints)(nil),         // 53: airpath.upf.v1.Checkpoints
+	(*EthernetFilter)(nil),      // 23: airpath.upf.v1.EthernetFilter
+	(*MacFilter)(nil),           // 24: airpath.upf.v1.MacFilter
+	(*VlanTag)(nil),             // 25: airpath.upf.v1.VlanTag
+	(*PortRange)(nil),           // 26: airpath.upf.v1.PortRange
+	(*Far)(nil),                 // 27: airpath.upf.v1.Far
+	(*Forwarding)(nil),          // 28: airpath.upf.v1.Forwarding
+	(*Qer)(nil),                 // 29: airpath.upf.v1.Qer
+	(*Rate)(nil),                // 30: airpath.upf.v1.Rate
+	(*Volume)(nil),              // 31: airpath.upf.v1.Volume
+	(*Urr)(nil),                 // 32: airpath.upf.v1.Urr
+	(*Bar)(nil),                 // 33: airpath.upf.v1.Bar
+	(*EndMarker)(nil),           // 34: airpath.upf.v1.EndMarker
+	(*Usage)(nil),               // 35: airpath.upf.v1.Usage
+	(*UsageReport)(nil),         // 36: airpath.upf.v1.UsageReport
+	(*ApplicationDetected)(nil), // 37: airpath.upf.v1.ApplicationDetected
+	(*Checkpoint)(nil),          // 38: airpath.upf.v1.Checkpoint
+	(*UrrUsage)(nil),            // 39: airpath.upf.v1.UrrUsage
+	(*Answer)(nil),              // 40: airpath.upf.v1.Answer
+	(*ApplicationsDone)(nil),    // 41: airpath.upf.v1.ApplicationsDone
+	(*Load)(nil),                // 42: airpath.upf.v1.Load
+	(*Reply)(nil),               // 43: airpath.upf.v1.Reply
+	(*Welcome)(nil),             // 44: airpath.upf.v1.Welcome
+	(*Interface)(nil),           // 45: airpath.upf.v1.Interface
+	(*ApplyResult)(nil),         // 46: airpath.upf.v1.ApplyResult
+	(*OpResult)(nil),            // 47: airpath.upf.v1.OpResult
+	(*Sessions)(nil),            // 48: airpath.upf.v1.Sessions
+	(*SessionVersion)(nil),      // 49: airpath.upf.v1.SessionVersion
+	(*Event)(nil),               // 50: airpath.upf.v1.Event
+	(*UsageEvent)(nil),          // 51: airpath.upf.v1.UsageEvent
+	(*DownlinkData)(nil),        // 52: airpath.upf.v1.DownlinkData
+	(*ErrorIndication)(nil),     // 53: airpath.upf.v1.ErrorIndication
+	(*Inactivity)(nil),          // 54: airpath.upf.v1.Inactivity
+	(*MacEvent)(nil),            // 55: airpath.upf.v1.MacEvent
+	(*PathEvent)(nil),           // 56: airpath.upf.v1.PathEvent
+	(*Checkpoints)(nil),         // 57: airpath.upf.v1.Checkpoints
 }
 var file_upf_proto_depIdxs = []int32{
 	6,  // 0: airpath.upf.v1.Request.hello:type_name -> airpath.upf.v1.Hello
@@ -5039,60 +5384,66 @@ var file_upf_proto_depIdxs = []int32{
 	22, // 14: airpath.upf.v1.Pfd.flow:type_name -> airpath.upf.v1.Filter
 	19, // 15: airpath.upf.v1.Session.tunnels:type_name -> airpath.upf.v1.Tunnel
 	20, // 16: airpath.upf.v1.Session.pdrs:type_name -> airpath.upf.v1.Pdr
-	24, // 17: airpath.upf.v1.Session.fars:type_name -> airpath.upf.v1.Far
-	26, // 18: airpath.upf.v1.Session.qers:type_name -> airpath.upf.v1.Qer
-	29, // 19: airpath.upf.v1.Session.urrs:type_name -> airpath.upf.v1.Urr
-	30, // 20: airpath.upf.v1.Session.bars:type_name -> airpath.upf.v1.Bar
-	31, // 21: airpath.upf.v1.Session.end_markers:type_name -> airpath.upf.v1.EndMarker
+	27, // 17: airpath.upf.v1.Session.fars:type_name -> airpath.upf.v1.Far
+	29, // 18: airpath.upf.v1.Session.qers:type_name -> airpath.upf.v1.Qer
+	32, // 19: airpath.upf.v1.Session.urrs:type_name -> airpath.upf.v1.Urr
+	33, // 20: airpath.upf.v1.Session.bars:type_name -> airpath.upf.v1.Bar
+	34, // 21: airpath.upf.v1.Session.end_markers:type_name -> airpath.upf.v1.EndMarker
 	0,  // 22: airpath.upf.v1.Pdr.source:type_name -> airpath.upf.v1.InterfaceType
 	21, // 23: airpath.upf.v1.Pdr.framed_routes:type_name -> airpath.upf.v1.Prefix
 	22, // 24: airpath.upf.v1.Pdr.filters:type_name -> airpath.upf.v1.Filter
-	21, // 25: airpath.upf.v1.Filter.source:type_name -> airpath.upf.v1.Prefix
-	21, // 26: airpath.upf.v1.Filter.destination:type_name -> airpath.upf.v1.Prefix
-	23, // 27: airpath.upf.v1.Filter.source_ports:type_name -> airpath.upf.v1.PortRange
-	23, // 28: airpath.upf.v1.Filter.destination_ports:type_name -> airpath.upf.v1.PortRange
-	25, // 29: airpath.upf.v1.Far.forwarding:type_name -> airpath.upf.v1.Forwarding
-	25, // 30: airpath.upf.v1.Far.duplicates:type_name -> airpath.upf.v1.Forwarding
-	0,  // 31: airpath.upf.v1.Forwarding.destination:type_name -> airpath.upf.v1.InterfaceType
-	27, // 32: airpath.upf.v1.Qer.mbr:type_name -> airpath.upf.v1.Rate
-	27, // 33: airpath.upf.v1.Qer.gbr:type_name -> airpath.upf.v1.Rate
-	28, // 34: airpath.upf.v1.Urr.volume_threshold:type_name -> airpath.upf.v1.Volume
-	28, // 35: airpath.upf.v1.Urr.volume_quota:type_name -> airpath.upf.v1.Volume
-	28, // 36: airpath.upf.v1.Urr.subsequent_volume_threshold:type_name -> airpath.upf.v1.Volume
-	32, // 37: airpath.upf.v1.Urr.carry:type_name -> airpath.upf.v1.Usage
-	32, // 38: airpath.upf.v1.UsageReport.usage:type_name -> airpath.upf.v1.Usage
-	34, // 39: airpath.upf.v1.UsageReport.detected:type_name -> airpath.upf.v1.ApplicationDetected
-	22, // 40: airpath.upf.v1.ApplicationDetected.flow:type_name -> airpath.upf.v1.Filter
-	36, // 41: airpath.upf.v1.Checkpoint.urrs:type_name -> airpath.upf.v1.UrrUsage
-	32, // 42: airpath.upf.v1.UrrUsage.usage:type_name -> airpath.upf.v1.Usage
-	40, // 43: airpath.upf.v1.Answer.reply:type_name -> airpath.upf.v1.Reply
-	47, // 44: airpath.upf.v1.Answer.event:type_name -> airpath.upf.v1.Event
-	53, // 45: airpath.upf.v1.Answer.checkpoints:type_name -> airpath.upf.v1.Checkpoints
-	39, // 46: airpath.upf.v1.Answer.load:type_name -> airpath.upf.v1.Load
-	38, // 47: airpath.upf.v1.Answer.applications_done:type_name -> airpath.upf.v1.ApplicationsDone
-	41, // 48: airpath.upf.v1.Reply.welcome:type_name -> airpath.upf.v1.Welcome
-	43, // 49: airpath.upf.v1.Reply.result:type_name -> airpath.upf.v1.ApplyResult
-	45, // 50: airpath.upf.v1.Reply.sessions:type_name -> airpath.upf.v1.Sessions
-	42, // 51: airpath.upf.v1.Welcome.interfaces:type_name -> airpath.upf.v1.Interface
-	0,  // 52: airpath.upf.v1.Interface.types:type_name -> airpath.upf.v1.InterfaceType
-	44, // 53: airpath.upf.v1.ApplyResult.results:type_name -> airpath.upf.v1.OpResult
-	2,  // 54: airpath.upf.v1.OpResult.status:type_name -> airpath.upf.v1.Status
-	3,  // 55: airpath.upf.v1.OpResult.failed_kind:type_name -> airpath.upf.v1.RuleKind
-	33, // 56: airpath.upf.v1.OpResult.reports:type_name -> airpath.upf.v1.UsageReport
-	33, // 57: airpath.upf.v1.OpResult.removed:type_name -> airpath.upf.v1.UsageReport
-	46, // 58: airpath.upf.v1.Sessions.sessions:type_name -> airpath.upf.v1.SessionVersion
-	48, // 59: airpath.upf.v1.Event.usage:type_name -> airpath.upf.v1.UsageEvent
-	49, // 60: airpath.upf.v1.Event.downlink_data:type_name -> airpath.upf.v1.DownlinkData
-	50, // 61: airpath.upf.v1.Event.error_indication:type_name -> airpath.upf.v1.ErrorIndication
-	51, // 62: airpath.upf.v1.Event.inactivity:type_name -> airpath.upf.v1.Inactivity
-	52, // 63: airpath.upf.v1.Event.path:type_name -> airpath.upf.v1.PathEvent
-	33, // 64: airpath.upf.v1.UsageEvent.reports:type_name -> airpath.upf.v1.UsageReport
-	35, // 65: airpath.upf.v1.Checkpoints.sessions:type_name -> airpath.upf.v1.Checkpoint
-	66, // [66:66] is the sub-list for method output_type
-	66, // [66:66] is the sub-list for method input_type
-	66, // [66:66] is the sub-list for extension type_name
-	66, // [66:66] is the sub-list for extension extendee
-	0,  // [0:66] is the sub-list for field type_name
+	23, // 25: airpath.upf.v1.Pdr.ethernet_filters:type_name -> airpath.upf.v1.EthernetFilter
+	21, // 26: airpath.upf.v1.Filter.source:type_name -> airpath.upf.v1.Prefix
+	21, // 27: airpath.upf.v1.Filter.destination:type_name -> airpath.upf.v1.Prefix
+	26, // 28: airpath.upf.v1.Filter.source_ports:type_name -> airpath.upf.v1.PortRange
+	26, // 29: airpath.upf.v1.Filter.destination_ports:type_name -> airpath.upf.v1.PortRange
+	24, // 30: airpath.upf.v1.EthernetFilter.macs:type_name -> airpath.upf.v1.MacFilter
+	25, // 31: airpath.upf.v1.EthernetFilter.c_tag:type_name -> airpath.upf.v1.VlanTag
+	25, // 32: airpath.upf.v1.EthernetFilter.s_tag:type_name -> airpath.upf.v1.VlanTag
+	22, // 33: airpath.upf.v1.EthernetFilter.filters:type_name -> airpath.upf.v1.Filter
+	28, // 34: airpath.upf.v1.Far.forwarding:type_name -> airpath.upf.v1.Forwarding
+	28, // 35: airpath.upf.v1.Far.duplicates:type_name -> airpath.upf.v1.Forwarding
+	0,  // 36: airpath.upf.v1.Forwarding.destination:type_name -> airpath.upf.v1.InterfaceType
+	30, // 37: airpath.upf.v1.Qer.mbr:type_name -> airpath.upf.v1.Rate
+	30, // 38: airpath.upf.v1.Qer.gbr:type_name -> airpath.upf.v1.Rate
+	31, // 39: airpath.upf.v1.Urr.volume_threshold:type_name -> airpath.upf.v1.Volume
+	31, // 40: airpath.upf.v1.Urr.volume_quota:type_name -> airpath.upf.v1.Volume
+	31, // 41: airpath.upf.v1.Urr.subsequent_volume_threshold:type_name -> airpath.upf.v1.Volume
+	35, // 42: airpath.upf.v1.Urr.carry:type_name -> airpath.upf.v1.Usage
+	35, // 43: airpath.upf.v1.UsageReport.usage:type_name -> airpath.upf.v1.Usage
+	37, // 44: airpath.upf.v1.UsageReport.detected:type_name -> airpath.upf.v1.ApplicationDetected
+	22, // 45: airpath.upf.v1.ApplicationDetected.flow:type_name -> airpath.upf.v1.Filter
+	39, // 46: airpath.upf.v1.Checkpoint.urrs:type_name -> airpath.upf.v1.UrrUsage
+	35, // 47: airpath.upf.v1.UrrUsage.usage:type_name -> airpath.upf.v1.Usage
+	43, // 48: airpath.upf.v1.Answer.reply:type_name -> airpath.upf.v1.Reply
+	50, // 49: airpath.upf.v1.Answer.event:type_name -> airpath.upf.v1.Event
+	57, // 50: airpath.upf.v1.Answer.checkpoints:type_name -> airpath.upf.v1.Checkpoints
+	42, // 51: airpath.upf.v1.Answer.load:type_name -> airpath.upf.v1.Load
+	41, // 52: airpath.upf.v1.Answer.applications_done:type_name -> airpath.upf.v1.ApplicationsDone
+	44, // 53: airpath.upf.v1.Reply.welcome:type_name -> airpath.upf.v1.Welcome
+	46, // 54: airpath.upf.v1.Reply.result:type_name -> airpath.upf.v1.ApplyResult
+	48, // 55: airpath.upf.v1.Reply.sessions:type_name -> airpath.upf.v1.Sessions
+	45, // 56: airpath.upf.v1.Welcome.interfaces:type_name -> airpath.upf.v1.Interface
+	0,  // 57: airpath.upf.v1.Interface.types:type_name -> airpath.upf.v1.InterfaceType
+	47, // 58: airpath.upf.v1.ApplyResult.results:type_name -> airpath.upf.v1.OpResult
+	2,  // 59: airpath.upf.v1.OpResult.status:type_name -> airpath.upf.v1.Status
+	3,  // 60: airpath.upf.v1.OpResult.failed_kind:type_name -> airpath.upf.v1.RuleKind
+	36, // 61: airpath.upf.v1.OpResult.reports:type_name -> airpath.upf.v1.UsageReport
+	36, // 62: airpath.upf.v1.OpResult.removed:type_name -> airpath.upf.v1.UsageReport
+	49, // 63: airpath.upf.v1.Sessions.sessions:type_name -> airpath.upf.v1.SessionVersion
+	51, // 64: airpath.upf.v1.Event.usage:type_name -> airpath.upf.v1.UsageEvent
+	52, // 65: airpath.upf.v1.Event.downlink_data:type_name -> airpath.upf.v1.DownlinkData
+	53, // 66: airpath.upf.v1.Event.error_indication:type_name -> airpath.upf.v1.ErrorIndication
+	54, // 67: airpath.upf.v1.Event.inactivity:type_name -> airpath.upf.v1.Inactivity
+	56, // 68: airpath.upf.v1.Event.path:type_name -> airpath.upf.v1.PathEvent
+	55, // 69: airpath.upf.v1.Event.mac:type_name -> airpath.upf.v1.MacEvent
+	36, // 70: airpath.upf.v1.UsageEvent.reports:type_name -> airpath.upf.v1.UsageReport
+	38, // 71: airpath.upf.v1.Checkpoints.sessions:type_name -> airpath.upf.v1.Checkpoint
+	72, // [72:72] is the sub-list for method output_type
+	72, // [72:72] is the sub-list for method input_type
+	72, // [72:72] is the sub-list for extension type_name
+	72, // [72:72] is the sub-list for extension extendee
+	0,  // [0:72] is the sub-list for field type_name
 }
 
 func init() { file_upf_proto_init() }
@@ -5113,24 +5464,25 @@ func file_upf_proto_init() {
 		(*Op_Delete)(nil),
 		(*Op_Query)(nil),
 	}
-	file_upf_proto_msgTypes[32].OneofWrappers = []any{
+	file_upf_proto_msgTypes[35].OneofWrappers = []any{
 		(*Answer_Reply)(nil),
 		(*Answer_Event)(nil),
 		(*Answer_Checkpoints)(nil),
 		(*Answer_Load)(nil),
 		(*Answer_ApplicationsDone)(nil),
 	}
-	file_upf_proto_msgTypes[35].OneofWrappers = []any{
+	file_upf_proto_msgTypes[38].OneofWrappers = []any{
 		(*Reply_Welcome)(nil),
 		(*Reply_Result)(nil),
 		(*Reply_Sessions)(nil),
 	}
-	file_upf_proto_msgTypes[42].OneofWrappers = []any{
+	file_upf_proto_msgTypes[45].OneofWrappers = []any{
 		(*Event_Usage)(nil),
 		(*Event_DownlinkData)(nil),
 		(*Event_ErrorIndication)(nil),
 		(*Event_Inactivity)(nil),
 		(*Event_Path)(nil),
+		(*Event_Mac)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -5138,7 +5490,7 @@ func file_upf_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_upf_proto_rawDesc), len(file_upf_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   49,
+			NumMessages:   53,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "modules/upf/upf_control_impl.h"
+#include "modules/upf/upf_frame.h"
 #include "modules/upf/upf_net.h"
 #include "modules/upf/upf_report.h"
 
@@ -59,12 +60,16 @@ static void
 interface_fill(struct welcome_interface *to, const struct upf_link *link,
 	       const struct ap_cfg_upf_interface *cfg)
 {
+	unsigned types;
+
 	airpath__upf__v1__interface__init(&to->pb);
 	to->pb.index = link->index;
 	to->pb.name = cfg->name;
 	to->pb.types = to->types;
+	to->pb.lan = (link->types & UPF_LINK_LAN) != 0;
+	types = link->types & UPF_LINK_LAN ? UPF_LAN_TYPES : link->types;
 	for (unsigned t = 0; t < 8; t++)
-		if (link->types >> t & 1)
+		if (types >> t & 1)
 			to->types[to->pb.n_types++] = (Airpath__Upf__V1__InterfaceType)t;
 	to->pb.n_network_instances = cfg->network_instances_count;
 	to->pb.network_instances = cfg->network_instances;
@@ -357,6 +362,37 @@ inactivity_event(struct upf_control *c, const struct upf_report *r)
 	event_add(c, &e, AIRPATH__UPF__V1__EVENT__BODY_INACTIVITY);
 }
 
+static void
+mac_event(void *arg, const struct upf_mac_owner *o, bool removed)
+{
+	struct upf_control *c = arg;
+	Airpath__Upf__V1__Event e = AIRPATH__UPF__V1__EVENT__INIT;
+	Airpath__Upf__V1__MacEvent m = AIRPATH__UPF__V1__MAC_EVENT__INIT;
+	uint8_t mac[6];
+
+	upf_mac_put(mac, o->key & 0xFFFFFFFFFFFFULL);
+	m.id = o->id;
+	m.removed = removed;
+	m.mac = (ProtobufCBinaryData){sizeof(mac), mac};
+	m.vid = (uint32_t)(o->key >> 48);
+	e.mac = &m;
+	event_add(c, &e, AIRPATH__UPF__V1__EVENT__BODY_MAC);
+}
+
+/** A session's frames come from an address. */
+static void
+mac_report(struct upf_control *c, const struct upf_report *r)
+{
+	const struct upf_id *e = upf_ids_find(&c->ids, r->id);
+	struct upf_mac_owner o = {.id = r->id, .key = r->mac.key};
+
+	if (e == NULL || e->rules == NULL || e->rules->ethernet == NULL)
+		return; /* ended meanwhile */
+	o.handle = e->handle;
+	o.interface = e->rules->core_interface;
+	upf_macs_seen(&c->macs, &o, (uint32_t)(ap_clock_ns() / AP_NS_PER_S));
+}
+
 /** Checkpoints of a visit, by session: consecutive ones of a session are one. */
 struct gathering {
 	struct {
@@ -437,11 +473,19 @@ worker_reports(struct upf_control *c, struct upf_worker *w, struct gathering *g)
 			error_event(c, &r);
 		} else if (r.kind == UPF_REPORT_PATH) {
 			path_event(c, &r);
+		} else if (r.kind == UPF_REPORT_MAC) {
+			mac_report(c, &r);
 		} else {
 			inactivity_event(c, &r);
 		}
 	}
 	return nb > 0;
+}
+
+int
+upf_answer_macs(struct upf_control *c)
+{
+	return upf_macs_init(&c->macs, c->upf->index, mac_event, c);
 }
 
 bool
@@ -453,5 +497,6 @@ upf_answer_reports(struct upf_control *c)
 	for (unsigned k = 0; k < c->upf->nb_workers; k++)
 		any |= worker_reports(c, &c->upf->workers[k], &g);
 	checkpoints_send(c, &g);
+	upf_macs_expire(&c->macs, (uint32_t)(ap_clock_ns() / AP_NS_PER_S));
 	return any;
 }

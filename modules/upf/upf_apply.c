@@ -5,6 +5,7 @@
 #include <rte_common.h>
 
 #include "modules/upf/upf_apply.h"
+#include "modules/upf/upf_ethernet.h"
 
 static bool
 is_own_slot(const struct upf_rules *r, const struct upf_tunnel *t)
@@ -228,6 +229,17 @@ set_lanes(struct upf_session *s, struct upf_rules *r)
 	return spent;
 }
 
+/* A session may turn from IP to Ethernet: whatever it was ends. */
+static void
+set_ethernet(struct upf_tables *t, struct upf_session *s, struct upf_rules *r,
+	     struct upf_rules *old)
+{
+	if (r->ethernet)
+		upf_ethernet_join(r->ethernet, s, old ? old->ethernet : NULL, &t->ethernet);
+	else if (old && old->ethernet)
+		upf_ethernet_leave(old->ethernet);
+}
+
 int
 upf_apply_set(struct upf_tables *t, struct upf_rules *r, struct upf_charger *charger,
 	      uint64_t now_ns, struct upf_applied *out)
@@ -251,6 +263,7 @@ upf_apply_set(struct upf_tables *t, struct upf_rules *r, struct upf_charger *cha
 	*out = (struct upf_applied){.session = s, .old = old, .spent = set_lanes(s, r)};
 	set_session(s, r);
 	set_tunnels(t, s, r);
+	set_ethernet(t, s, r, old);
 	upf_urr_start(&r->accounts, charger, old ? &old->accounts : NULL, now_ns);
 	return 0;
 }
@@ -266,6 +279,8 @@ upf_apply_delete(struct upf_tables *t, uint32_t handle, uint64_t id, uint64_t no
 	*out = (struct upf_applied){.old = s->rules};
 	upf_urr_leave(&s->rules->accounts, now_ns);
 	clear_aliases(t, s->rules);
+	if (s->rules->ethernet)
+		upf_ethernet_leave(s->rules->ethernet);
 	memset(s, 0, offsetof(struct upf_session, inline_lanes));
 	t->sessions--;
 	return 0;

@@ -206,7 +206,7 @@ describe(struct queue *q, unsigned lane, const struct rte_mbuf *m)
 	q->report = (struct upf_downlink_report){.pdr_id = pdr->id, .qfi = pdr->qfi, .ppi = 0xFF};
 	if (q->report.qfi == 0xFF && upf_matched_rx(m) & UPF_RX_QFI)
 		q->report.qfi = upf_matched_qfi(m);
-	if (m->data_len >= 2)
+	if (m->data_len >= 2 && q->s->rules->ethernet == NULL)
 		q->report.ppi = upf_tos(rte_pktmbuf_mtod(m, const uint8_t *)) >> 2;
 }
 

@@ -115,6 +115,10 @@ check_addresses(struct upf_compiler *c)
 	if (m->core_interface > UPF_INTERFACES_MAX ||
 	    (m->core_interface != 0 && !c->c.interface_types[m->core_interface]))
 		return upf_refuse(w, UPF_KIND(NONE), 0, "no such core interface");
+	if (m->core_interface != 0 &&
+	    (bool)(c->c.lans >> m->core_interface & 1) != (bool)m->ethernet)
+		return upf_refuse(w, UPF_KIND(NONE), 0,
+				  "a LAN is for Ethernet sessions, and these for LANs");
 	memset(w->ip4, 0, sizeof(w->ip4));
 	if (m->ue_ip4.len != 0)
 		memcpy(w->ip4, m->ue_ip4.data, sizeof(w->ip4));

@@ -27,6 +27,7 @@ typedef Airpath__Upf__V1__Forwarding UpfForwarding;
 struct upf_compiler_config {
 	/** Σ 1 << enum upf_interface_type by index of interface; 0: there is none. */
 	uint8_t interface_types[UPF_INTERFACES_MAX + 1];
+	uint32_t lans;           /**< Σ 1 << index: interfaces that carry frames */
 	uint32_t burst_ms;       /**< 0: UPF_BURST_MS */
 	uint64_t burst_bytes;    /**< least default burst; 0: UPF_BURST_DEFAULT_MIN */
 	uint64_t unix_offset_ns; /**< Unix time less ap_clock_ns(), for usage carried over */

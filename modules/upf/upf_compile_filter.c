@@ -204,6 +204,17 @@ upf_compile_filters(struct upf_work *w, unsigned i, uint8_t order)
 	return 0;
 }
 
+int
+upf_compile_ip_filter(struct upf_work *w, const UpfPdr *pdr, UpfFilter *f)
+{
+	const struct side any = {.families = FAMILIES};
+
+	w->nb_filter_rules = 0;
+	if (check_filter(w, pdr, f) < 0)
+		return -1;
+	return add_filter(w, pdr, f, 0, &any, &any);
+}
+
 /* --- groups ----------------------------------------------------------------------------------- */
 
 static uint32_t
@@ -266,6 +277,8 @@ upf_compile_groups(struct upf_compiler *c)
 		for (unsigned n = 1; k == i && n <= UPF_INTERFACES_MAX; n++)
 			group_of(w, teid, n, first);
 	}
+	if (w->m->ethernet)
+		return 0;
 	for (unsigned i = 0; i < w->nb_groups; i++)
 		if (group_filters(c, &w->groups[i]) < 0)
 			return -1;

@@ -5,6 +5,7 @@
 /** What the files of the compiler share; see upf_compile.h. */
 
 #include "modules/upf/upf_compile.h"
+#include "modules/upf/upf_ethernet.h"
 #include "modules/upf/upf_filter.h"
 #include "modules/upf/upf_profile.h"
 #include "modules/upf/upf_redirect.h"
@@ -42,6 +43,9 @@ struct upf_work {
 	struct upf_new_group groups[UPF_GROUPS_MAX];
 	uint8_t group_lanes[UPF_GROUPS_MAX];
 	struct upf_filter_rule filter_rules[UPF_FILTER_RULES_MAX];
+	/** Rules of frames: of w->pdrs[i] from first[i] to first[i + 1]. */
+	struct upf_ethernet_rule ethernet_rules[UPF_ETHERNET_RULES_MAX];
+	uint16_t ethernet_first[UPF_RULES_MAX + 1];
 };
 
 struct upf_compiler {
@@ -65,6 +69,12 @@ int upf_compile_groups(struct upf_compiler *c);
 
 /** Rules of PDR w->pdrs[i] as the `order`-th of its group go to w->filter_rules. */
 int upf_compile_filters(struct upf_work *w, unsigned i, uint8_t order);
+
+/** Rules of one filter of packets, whatever the UE's address, go to w->filter_rules. */
+int upf_compile_ip_filter(struct upf_work *w, const UpfPdr *pdr, UpfFilter *f);
+
+/** Of an Ethernet session: w->ethernet_rules from w->pdrs. @return 0 or -1 */
+int upf_compile_ethernet(struct upf_compiler *c);
 
 int upf_compile_fars(struct upf_compiler *c, struct upf_rules *r);
 int upf_compile_qers(struct upf_compiler *c, struct upf_rules *r);

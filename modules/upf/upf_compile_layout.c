@@ -51,6 +51,19 @@ is_in_lanes(const UpfSession *m, uint32_t qer_id)
 	return nb[0] <= 1 && nb[1] <= 1;
 }
 
+static void
+ethernet_fill(const struct upf_work *w, struct upf_ethernet *e, uint16_t *first,
+	      struct upf_ethernet_rule *rules)
+{
+	const size_t nb = w->m->n_pdrs;
+
+	memcpy(first, w->ethernet_first, (nb + 1) * sizeof(*first));
+	if (rules != NULL)
+		memcpy(rules, w->ethernet_rules, first[nb] * sizeof(*rules));
+	e->first = first;
+	e->rules = rules;
+}
+
 /* Octets for what a FAR answers HTTP requests with. */
 static size_t
 redirect_bytes(const UpfFar *m)
@@ -74,6 +87,15 @@ lay_out(const struct upf_work *w, bool twice, struct upf_rules *r)
 	r->qers = place(base, &at, m->n_qers, sizeof(*r->qers));
 	r->groups = place(base, &at, w->nb_groups, sizeof(*r->groups));
 	r->bars = place(base, &at, m->n_bars, sizeof(*r->bars));
+	if (m->ethernet) {
+		void *first = place(base, &at, m->n_pdrs + 1, sizeof(w->ethernet_first[0]));
+		void *rules = place(base, &at, w->ethernet_first[m->n_pdrs],
+				    sizeof(w->ethernet_rules[0]));
+
+		r->ethernet = place(base, &at, 1, sizeof(*r->ethernet));
+		if (base)
+			ethernet_fill(w, r->ethernet, first, rules);
+	}
 	r->framed = place(base, &at, w->nb_framed, sizeof(*r->framed));
 	r->accounts.before = place(base, &at, twice ? m->n_pdrs : 0, sizeof(*r->accounts.before));
 	for (size_t i = 0; i < m->n_fars; i++) {
@@ -155,6 +177,7 @@ make(struct upf_work *w)
 		r->groups[i].filters = w->groups[i].filters;
 		r->groups[i].teid = w->groups[i].teid;
 		r->groups[i].interfaces = w->groups[i].interfaces;
+		r->groups[i].nb_lanes = w->groups[i].nb;
 	}
 	for (size_t i = 0; i < m->n_tunnels; i++)
 		r->tunnels[i] = (struct upf_tunnel){.teid = m->tunnels[i]->teid,
@@ -185,7 +208,7 @@ upf_compile(struct upf_compiler *c, const UpfSession *m, struct upf_compile_erro
 	w->nb_groups = 0;
 	if (upf_compile_check(c) < 0)
 		return NULL;
-	if (upf_compile_groups(c) < 0) {
+	if ((m->ethernet && upf_compile_ethernet(c) < 0) || upf_compile_groups(c) < 0) {
 		put_groups(c);
 		return NULL;
 	}
@@ -200,7 +223,8 @@ upf_compile(struct upf_compiler *c, const UpfSession *m, struct upf_compile_erro
 		upf_rules_free(c, r);
 		return NULL;
 	}
-	upf_compile_only(c, r);
+	if (!m->ethernet)
+		upf_compile_only(c, r);
 	return r;
 }
 

@@ -117,6 +117,7 @@ compile_lane(const struct upf_rules *r, unsigned i)
 	lane->flags |= pdr->match_source ? UPF_LANE_CHECK_SOURCE : 0;
 	lane->flags |= pdr->qfis == 0 ? UPF_LANE_ANY_QFI : 0;
 	lane->flags |= r->accounts.before ? UPF_LANE_MORE : 0;
+	lane->flags |= r->ethernet ? UPF_LANE_ETHERNET | UPF_LANE_MORE : 0;
 	compile_qos(r, pdr, lane);
 }
 

@@ -7,16 +7,25 @@
 
 /* --- FARs ------------------------------------------------------------------------------------- */
 
+/* What has no outer header leaves as packet or, to a LAN, as frame. */
+static bool
+can_leave(const struct upf_compiler *c, const UpfForwarding *f, uint32_t interface)
+{
+	const bool frames = c->work.m->ethernet && f->peer.len == 0;
+
+	return c->c.interface_types[interface] && (c->c.lans >> interface & 1) == frames;
+}
+
 /* The interface named, or the first of the type there is. @return 0: none */
 static uint8_t
 out_interface(const struct upf_compiler *c, const UpfForwarding *f)
 {
 	if (f->interface != 0)
-		return f->interface <= UPF_INTERFACES_MAX && c->c.interface_types[f->interface]
+		return f->interface <= UPF_INTERFACES_MAX && can_leave(c, f, f->interface)
 			       ? (uint8_t)f->interface
 			       : 0;
 	for (uint8_t i = 1; i <= UPF_INTERFACES_MAX; i++)
-		if (c->c.interface_types[i] >> f->destination & 1)
+		if (c->c.interface_types[i] >> f->destination & 1 && can_leave(c, f, i))
 			return i;
 	return 0;
 }
@@ -73,6 +82,9 @@ compile_far(struct upf_compiler *c, struct upf_rules *r, const UpfFar *m, struct
 		if (compile_forwarding(c, m->id, m->duplicates[i], &far->duplicates[i]) < 0)
 			return -1;
 	}
+	if (w->m->ethernet && (upf_far_redirects(m) || m->n_duplicates != 0))
+		return upf_refuse(w, UPF_KIND(FAR), m->id,
+				  "frames are neither redirected nor duplicated");
 	if (upf_far_redirects(m)) {
 		if (!upf_redirect_url_ok(m->forwarding->redirect_url))
 			return upf_refuse(w, UPF_KIND(FAR), m->id,

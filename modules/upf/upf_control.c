@@ -193,8 +193,14 @@ compiler_make(struct upf_control *c)
 					  .peer_put = peer_put,
 					  .arg = c};
 
-	for (unsigned i = 1; i <= upf->net->nb_links; i++)
-		cfg.interface_types[i] = upf->net->links[i].types;
+	for (unsigned i = 1; i <= upf->net->nb_links; i++) {
+		if (upf->net->links[i].types & UPF_LINK_LAN) {
+			cfg.interface_types[i] = UPF_LAN_TYPES;
+			cfg.lans |= 1U << i;
+		} else {
+			cfg.interface_types[i] = upf->net->links[i].types;
+		}
+	}
 	return upf_compiler_create(&cfg);
 }
 
@@ -216,7 +222,8 @@ upf_control_create(struct upf *upf, struct ap_error *err)
 	c->under_way = calloc(upf->nb_workers, sizeof(*c->under_way));
 	c->compiler = compiler_make(c);
 	if (c->under_way == NULL || c->compiler == NULL || upf_ids_init(&c->ids) < 0 ||
-	    upf_remotes_init(&c->remotes) < 0 || ctl_events_init(&c->events, UPF_EVENTS_MAX) < 0 ||
+	    upf_remotes_init(&c->remotes) < 0 || upf_answer_macs(c) < 0 ||
+	    ctl_events_init(&c->events, UPF_EVENTS_MAX) < 0 ||
 	    getrandom(&c->instance, sizeof(c->instance), 0) != sizeof(c->instance)) {
 		ap_error_set(err, "upf %s: out of memory", upf->cfg->name);
 	} else if (upf_socket_listen(c, err) == 0) {
@@ -295,6 +302,7 @@ upf_control_destroy(struct upf_control *c)
 	ctl_events_fini(&c->events);
 	upf_ids_fini(&c->ids);
 	upf_remotes_fini(&c->remotes);
+	upf_macs_fini(&c->macs);
 	ctl_arena_fini(&c->arena);
 	pthread_mutex_destroy(&c->lock);
 	free(c->under_way);

@@ -15,6 +15,7 @@
 #include "modules/upf/upf_compile.h"
 #include "modules/upf/upf_control.h"
 #include "modules/upf/upf_ids.h"
+#include "modules/upf/upf_macs.h"
 #include "modules/upf/upf_msg.h"
 #include "modules/upf/upf_remote.h"
 
@@ -62,6 +63,7 @@ struct upf_control {
 	struct upf_compiler *compiler;
 	struct upf_ids ids;
 	struct upf_remotes remotes;
+	struct upf_macs macs;
 	struct ctl_events events;
 	struct ctl_arena arena;
 	struct upf_request *first, *last; /**< in the order they came */
@@ -135,6 +137,9 @@ struct ctl_packed *upf_answer_list(struct upf_control *c, uint64_t seq,
 
 /** Sends the results of an Apply, in several messages when one does not hold them. */
 void upf_answer_results(struct upf_control *c, const struct upf_request *r);
+
+/** @return 0 or -ENOMEM. */
+int upf_answer_macs(struct upf_control *c);
 
 /** Makes events and checkpoints of what workers report. @return whether there was something. */
 bool upf_answer_reports(struct upf_control *c);

@@ -187,6 +187,12 @@ rule_matches(const struct upf_filter_rule *r, const struct upf_packet *p, bool a
 	       (f->version == 6 && r->flow_label == f->flow_label);
 }
 
+bool
+upf_filter_rule_match(const struct upf_filter_rule *r, const struct upf_packet *p)
+{
+	return rule_matches(r, p, false);
+}
+
 static int
 match_each(const struct upf_filter_set *set, const struct upf_packet *p, bool any_qfi)
 {

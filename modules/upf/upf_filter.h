@@ -82,6 +82,9 @@ void upf_filter_put(struct upf_filter_sets *s, struct upf_filter_set *set);
 /** @return order of the first PDR the packet matches, or -1. Any thread. */
 int upf_filter_match(const struct upf_filter_set *set, const struct upf_packet *p);
 
+/** @return whether the packet matches one rule, whatever its order. */
+bool upf_filter_rule_match(const struct upf_filter_rule *r, const struct upf_packet *p);
+
 /** upf_filter_match() with every QFI right; for finding out why nothing matched. */
 int upf_filter_match_any_qfi(const struct upf_filter_set *set, const struct upf_packet *p);
 

@@ -5,13 +5,16 @@
  * wakes when rules let them.
  */
 #include "core/clock.h"
+#include "core/pkt.h"
 #include "core/worker.h"
 #include "modules/upf/upf.h"
 #include "modules/upf/upf_buffer.h"
 #include "modules/upf/upf_charge.h"
 #include "modules/upf/upf_encap.h"
 #include "modules/upf/upf_end_marker.h"
+#include "modules/upf/upf_frame.h"
 #include "modules/upf/upf_mark.h"
+#include "modules/upf/upf_net.h"
 #include "modules/upf/upf_redirect.h"
 
 #define DRAIN 64 /* packets that leave the buffer at once */
@@ -87,7 +90,7 @@ leave(struct rte_mbuf *m, uint32_t peer, uint8_t from, uint8_t interface)
 /** Puts the outer header and says where to. @return the packet, or NULL: `m` is as it was. */
 static inline struct rte_mbuf *
 into_tunnel(struct visit *v, struct rte_mbuf *m, uint32_t index, const struct upf_tag *tag,
-	    uint8_t from)
+	    uint8_t from, uint8_t tos)
 {
 	const struct upf_peer *peer = &v->peers[index];
 
@@ -95,8 +98,7 @@ into_tunnel(struct visit *v, struct rte_mbuf *m, uint32_t index, const struct up
 		v->why = DROP_TOO_LONG;
 		return NULL;
 	}
-	if (unlikely(upf_encap(&m, peer, tag, upf_tos(rte_pktmbuf_mtod(m, const uint8_t *)),
-			       v->f->id++, v->w->hdr_pool) == NULL)) {
+	if (unlikely(upf_encap(&m, peer, tag, tos, v->f->id++, v->w->hdr_pool) == NULL)) {
 		v->why = DROP_NO_MBUF;
 		return NULL;
 	}
@@ -119,7 +121,8 @@ onward(struct visit *v, struct rte_mbuf *m, const struct upf_lane *lane)
 	if (lane->flags & UPF_LANE_OUTER) {
 		struct upf_tag tag = tag_of(lane, m);
 
-		return into_tunnel(v, m, lane->peer, &tag, from);
+		return into_tunnel(v, m, lane->peer, &tag, from,
+				   upf_tos(rte_pktmbuf_mtod(m, const uint8_t *)));
 	}
 	leave(m, 0, from, lane->interface);
 	return m;
@@ -145,7 +148,8 @@ duplicate(struct visit *v, struct rte_mbuf *m, const struct upf_lane *lane,
 		tag.psc = to->psc;
 		sent = copy;
 		if (to->peer != 0)
-			sent = into_tunnel(v, copy, to->peer, &tag, 0);
+			sent = into_tunnel(v, copy, to->peer, &tag, 0,
+					   upf_tos(rte_pktmbuf_mtod(copy, const uint8_t *)));
 		else
 			leave(copy, 0, 0, to->interface);
 		if (sent != NULL)
@@ -173,6 +177,48 @@ marker(struct visit *v, struct rte_mbuf *m, const struct upf_lane *lane)
 	return m;
 }
 
+/** A frame to its LAN: with the tag of the VLAN that it is. @return it, or NULL */
+static struct rte_mbuf *
+into_lan(struct visit *v, struct rte_mbuf *m, uint8_t interface)
+{
+	const struct upf_link *link = &v->w->upf->net->links[interface];
+	uint8_t macs[12], *p;
+
+	/* An MTU is of what a frame carries; one tag of the UE's own may come with it. */
+	if (m->pkt_len > link->mtu + UPF_FRAME_HDR + 4U || m->data_len < UPF_FRAME_HDR) {
+		v->why = DROP_TOO_LONG;
+		return NULL;
+	}
+	if (link->vlan) {
+		memcpy(macs, rte_pktmbuf_mtod(m, uint8_t *), sizeof(macs));
+		rte_pktmbuf_adj(m, sizeof(macs));
+		p = ap_pkt_prepend(&m, sizeof(macs) + 4, v->w->hdr_pool);
+		if (p == NULL) {
+			rte_pktmbuf_prepend(m, sizeof(macs));
+			v->why = DROP_NO_MBUF;
+			return NULL;
+		}
+		memcpy(p, macs, sizeof(macs));
+		be16_put(p + 12, UPF_TAG_C);
+		be16_put(p + 14, link->vlan);
+	}
+	*upf_leave(m) = (struct upf_leave){
+		.peer = UPF_LEAVE_FRAME, .flags = AP_M_CONTROL, .interface = interface};
+	return m;
+}
+
+/** Frames have neither a TTL nor a sender who is told. @return the frame, or NULL */
+static struct rte_mbuf *
+onward_frame(struct visit *v, struct rte_mbuf *m, const struct upf_lane *lane)
+{
+	struct upf_tag tag;
+
+	if (!(lane->flags & UPF_LANE_OUTER))
+		return into_lan(v, m, lane->interface);
+	tag = tag_of(lane, m);
+	return into_tunnel(v, m, lane->peer, &tag, 0, 0);
+}
+
 /** Whether the packet is one that upf_redirect has to look at. */
 static bool
 is_redirected(const struct rte_mbuf *m, const struct upf_lane *lane, const struct upf_far *far)
@@ -189,6 +235,12 @@ onward_more(struct visit *v, struct rte_mbuf *m, struct upf_session *s, uint16_t
 	const struct upf_far *far = &s->rules->fars[s->rules->pdrs[l].far];
 	struct rte_mbuf *sent;
 
+	if (lane->flags & UPF_LANE_ETHERNET) {
+		sent = onward_frame(v, m, lane);
+		if (sent == NULL)
+			lose(v, m, s, l);
+		return sent;
+	}
 	if (lane->flags & UPF_LANE_MORE) {
 		if (is_redirected(m, lane, far)) {
 			ap_next_one(v->n, UPF_FORWARD_REDIRECT, m);

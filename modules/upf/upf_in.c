@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/pkt.h"
+#include "modules/upf/upf_frame.h"
 #include "modules/upf/upf_in.h"
 
 #define JOIN 256 /* octets of headers that are one piece, if there are so many */
@@ -95,11 +96,17 @@ inner_bytes(const struct rte_mbuf *m, unsigned at, const struct gtpu_gpdu *g, ui
 
 /** The T-PDU: an IP packet of the length it says, or whatever it is. Data moves to it. */
 static unsigned
-inner(struct rte_mbuf *m, unsigned at, const struct gtpu_gpdu *g, uint8_t rx,
-      const struct upf_link *link)
+inner(const struct upf_net *net, struct rte_mbuf *m, unsigned at, const struct gtpu_gpdu *g,
+      uint8_t rx, const struct upf_link *link)
 {
 	unsigned bytes = link->types & UPF_LINK_OPAQUE ? g->tpdu_bytes : inner_bytes(m, at, g, &rx);
 
+	/* Whether it is a frame is the session's to say: upf_match. */
+	if (bytes != g->tpdu_bytes &&
+	    atomic_load_explicit(&net->live.ethernet, memory_order_relaxed)) {
+		bytes = g->tpdu_bytes;
+		rx = (uint8_t)((rx & ~UPF_RX_INNER6) | UPF_RX_FRAME);
+	}
 	if (bytes == 0 || m->data_len <= at)
 		return drop(UPF_IN_DROP_INNER);
 	rx |= UPF_RX_TUNNEL;
@@ -116,7 +123,8 @@ inner(struct rte_mbuf *m, unsigned at, const struct gtpu_gpdu *g, uint8_t rx,
 
 /** UDP at `at` of an IP packet to us, whose data ends with the packet. */
 static unsigned
-udp(struct rte_mbuf *m, unsigned at, uint16_t type, const struct upf_link *link)
+udp(const struct upf_net *net, struct rte_mbuf *m, unsigned at, uint16_t type,
+    const struct upf_link *link)
 {
 	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
 	const uint8_t rx = type == ETH_TYPE_IP6 ? UPF_RX_OUTER6 : 0;
@@ -140,7 +148,7 @@ udp(struct rte_mbuf *m, unsigned at, uint16_t type, const struct upf_link *link)
 	room = m->data_len - at;
 	if ((room >= GTPU_HDR_PSC_BYTES || room >= bytes) &&
 	    gtpu_gpdu_decode_fast(p + at, bytes, &g) > 0)
-		return inner(m, at + g.hdr_bytes, &g, rx, link);
+		return inner(net, m, at + g.hdr_bytes, &g, rx, link);
 	if (m->nb_segs > 1 && rte_pktmbuf_linearize(m) < 0)
 		return drop(UPF_IN_DROP_SCATTERED);
 	p = rte_pktmbuf_mtod(m, const uint8_t *);
@@ -151,7 +159,7 @@ udp(struct rte_mbuf *m, unsigned at, uint16_t type, const struct upf_link *link)
 		m->vlan_tci_outer = (uint16_t)at;
 		return own(m, type, UPF_LOCAL_GTPU, link->index);
 	}
-	return inner(m, at + g.hdr_bytes, &g, rx, link);
+	return inner(net, m, at + g.hdr_bytes, &g, rx, link);
 }
 
 /* --- IPv4 ------------------------------------------------------------------------------------- */
@@ -212,7 +220,7 @@ ip4(const struct upf_net *net, const struct upf_link *link, struct rte_mbuf *m)
 	if (be16_get(ip + 6) & 0x3FFF)
 		return own(m, ETH_TYPE_IP4, UPF_LOCAL_FRAGMENT, link->index);
 	if (ip[9] == IP_PROTO_UDP)
-		return udp(m, hdr, ETH_TYPE_IP4, link);
+		return udp(net, m, hdr, ETH_TYPE_IP4, link);
 	return own(m, ETH_TYPE_IP4, UPF_LOCAL_OWN, link->index);
 }
 
@@ -237,7 +245,7 @@ transit6(const struct upf_link *link, struct rte_mbuf *m)
 
 /** To us: past extension headers that are no destination's business (RFC 8200 §4) to UDP. */
 static unsigned
-own6(const struct upf_link *link, struct rte_mbuf *m)
+own6(const struct upf_net *net, const struct upf_link *link, struct rte_mbuf *m)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
 	unsigned at = IP6_HDR_BYTES;
@@ -252,7 +260,7 @@ own6(const struct upf_link *link, struct rte_mbuf *m)
 	if (next == IP6_FRAGMENT)
 		return own(m, ETH_TYPE_IP6, UPF_LOCAL_FRAGMENT, link->index);
 	if (next == IP_PROTO_UDP)
-		return udp(m, at, ETH_TYPE_IP6, link);
+		return udp(net, m, at, ETH_TYPE_IP6, link);
 	return own(m, ETH_TYPE_IP6, UPF_LOCAL_OWN, link->index);
 }
 
@@ -294,7 +302,7 @@ ip6(const struct upf_net *net, const struct upf_link *link, struct rte_mbuf *m)
 		return nd ? own(m, ETH_TYPE_IP6, UPF_LOCAL_OWN, link->index)
 			  : drop(UPF_IN_DROP_MULTICAST);
 	if (upf_net_own6(net, ip + 24))
-		return own6(link, m);
+		return own6(net, link, m);
 	return transit6(link, m);
 }
 
@@ -323,6 +331,54 @@ strip(struct rte_mbuf *m, unsigned bytes)
 	m->pkt_len -= bytes;
 }
 
+/** The LAN a frame is of: that of its tag, else one that takes all tags; NULL: none. */
+static const struct upf_link *
+lan_of(const struct upf_in *in, const struct rte_mbuf *m)
+{
+	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
+	unsigned vlan = be16_get(p + 12) == RTE_ETHER_TYPE_VLAN ? be16_get(p + 14) & 0xFFF : 0;
+	const struct upf_link *link = &in->net->links[in->by_vlan[vlan]];
+
+	if (link->index == 0)
+		link = &in->net->links[in->by_vlan[0]];
+	return link->types & UPF_LINK_LAN ? link : NULL;
+}
+
+/** A frame to Ethernet sessions, whole; the tag of a VLAN that is the interface's goes. */
+static unsigned
+lan(struct rte_mbuf *m, const struct upf_link *link)
+{
+	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
+
+	if (p[6] & 1)
+		return drop(UPF_IN_DROP_SOURCE);
+	if (link->vlan) {
+		memmove(p + 4, p, 12);
+		strip(m, 4);
+	}
+	if (m->data_len < UPF_FRAME_MIN)
+		return drop(UPF_IN_DROP_SHORT);
+	upf_in_mark(m, 0, 0, UPF_RX_FRAME, link->index);
+	m->vlan_tci_outer = 0;
+	return UPF_IN_PASS;
+}
+
+bool
+upf_in_frame_is_ip(struct rte_mbuf *m)
+{
+	uint8_t rx = 0;
+	unsigned bytes = 0;
+
+	if (m->data_len >= IP4_HDR_BYTES &&
+	    (*rte_pktmbuf_mtod(m, uint8_t *) >> 4 != 6 || m->data_len >= IP6_HDR_BYTES))
+		bytes = upf_in_inner_bytes(rte_pktmbuf_mtod(m, uint8_t *), m->pkt_len, &rx);
+	if (bytes == 0)
+		return false;
+	cut(m, bytes);
+	upf_arrival(m)->rx = (uint8_t)((upf_arrival(m)->rx & ~UPF_RX_FRAME) | rx);
+	return true;
+}
+
 unsigned
 upf_in_any(const struct upf_in *in, struct rte_mbuf *m)
 {
@@ -336,6 +392,9 @@ upf_in_any(const struct upf_in *in, struct rte_mbuf *m)
 		return drop(UPF_IN_DROP_SHORT);
 	if (m->nb_segs > 1 && !upf_pull(m, (uint16_t)RTE_MIN(m->pkt_len, (uint32_t)JOIN)))
 		return drop(UPF_IN_DROP_SCATTERED);
+	link = lan_of(in, m);
+	if (link != NULL)
+		return lan(m, link);
 	p = rte_pktmbuf_mtod(m, const uint8_t *);
 	group = p[0] & 1;
 	if (!group && memcmp(p, &in->mac, 6) != 0)

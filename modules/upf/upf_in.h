@@ -75,6 +75,12 @@ unsigned upf_in_any(const struct upf_in *in, struct rte_mbuf *m);
 /** The same from the IP header on: what reassembly made. */
 unsigned upf_in_ip(const struct upf_net *net, const struct upf_link *link, struct rte_mbuf *m);
 
+/**
+ * A T-PDU with UPF_RX_FRAME whose session is not of Ethernet: what is behind the IP packet goes.
+ * @return whether it is one: UPF_RX_FRAME is gone then
+ */
+bool upf_in_frame_is_ip(struct rte_mbuf *m);
+
 /** Makes the first `want` octets one piece. @return false: they are not, m as it was. */
 bool upf_pull(struct rte_mbuf *m, uint16_t want);
 
@@ -134,7 +140,7 @@ upf_in_gpdu(struct rte_mbuf *m, const uint8_t *p, unsigned outer_at, unsigned ud
 	if (g.tpdu_bytes < IP4_HDR_BYTES || (p[inner_at] >> 4 == 6 && g.tpdu_bytes < IP6_HDR_BYTES))
 		return false;
 	bytes = upf_in_inner_bytes(p + inner_at, g.tpdu_bytes, &rx);
-	if (bytes == 0)
+	if (bytes != g.tpdu_bytes) /* padded, or not IP at all */
 		return false;
 	rx |= UPF_RX_TUNNEL;
 	if (g.qfi != GTPU_NO_QFI)

@@ -202,6 +202,8 @@ count(struct upf_index *ix, const struct upf_key *key, int32_t by)
 	case UPF_KEY_FOREIGN:
 		total = &ix->h.nb_foreign;
 		break;
+	case UPF_KEY_MAC:
+		return;
 	}
 	if (of) {
 		*of += (uint32_t)by;
@@ -270,6 +272,17 @@ upf_index_remove(struct upf_index *ix, const struct upf_rules *gone, const struc
 	}
 }
 
+int
+upf_index_mac_set(struct upf_index *ix, unsigned interface, uint64_t key, uint32_t handle)
+{
+	const struct upf_key k = {.high = key, .meta = upf_key_meta(UPF_KEY_MAC, 0, interface)};
+
+	if (handle != 0)
+		return upf_keys_put(ix->keys, &k, handle);
+	upf_keys_delete(ix->keys, &k);
+	return 0;
+}
+
 /* --- readers ---------------------------------------------------------------------------------- */
 
 uint32_t
@@ -278,6 +291,14 @@ upf_index_foreign(const struct upf_index *ix, uint32_t teid)
 	struct upf_key key = {.high = teid, .meta = upf_key_meta(UPF_KEY_FOREIGN, 0, 0)};
 
 	return upf_keys_get(ix->keys, &key);
+}
+
+uint32_t
+upf_index_mac(const struct upf_index *ix, unsigned interface, uint64_t key)
+{
+	const struct upf_key k = {.high = key, .meta = upf_key_meta(UPF_KEY_MAC, 0, interface)};
+
+	return upf_keys_get(ix->keys, &k);
 }
 
 void

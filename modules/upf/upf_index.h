@@ -80,6 +80,15 @@ int upf_index_add(struct upf_index *ix, const struct upf_rules *now, const struc
 void upf_index_remove(struct upf_index *ix, const struct upf_rules *gone,
 		      const struct upf_rules *stays);
 
+/**
+ * An address behind a UE, upf_mac_key() of its VLAN; handle 0: nobody's any more. Control thread.
+ * @return 0 or -ENOMEM
+ */
+int upf_index_mac_set(struct upf_index *ix, unsigned interface, uint64_t key, uint32_t handle);
+
+/** @return handle of the session that has the address, or 0. */
+uint32_t upf_index_mac(const struct upf_index *ix, unsigned interface, uint64_t key);
+
 static inline const struct upf_index_head *
 upf_index_head(const struct upf_index *ix)
 {

@@ -21,6 +21,7 @@ enum upf_key_kind { /* never 0, which is an empty entry */
 		    UPF_KEY_FRAMED4,
 		    UPF_KEY_FRAMED6,
 		    UPF_KEY_FOREIGN,
+		    UPF_KEY_MAC,
 };
 
 /** Numbers in host order; an IPv4 address, a TEID or a /64 is in `high` alone. */

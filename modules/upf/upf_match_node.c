@@ -17,6 +17,8 @@
 #include "codec/be.h"
 #include "core/clock.h"
 #include "modules/upf/upf.h"
+#include "modules/upf/upf_ethernet.h"
+#include "modules/upf/upf_in.h"
 #include "modules/upf/upf_index.h"
 #include "modules/upf/upf_pdi.h"
 #include "modules/upf/upf_tables.h"
@@ -27,16 +29,37 @@
 #define IP4_BYTES 20
 #define IP6_BYTES 40
 
-enum { DROP_NO_PDR, DROP_SPOOFED, DROP_WRONG_QFI, DROP_MALFORMED, DROP_NO_TUNNEL };
+enum {
+	DROP_NO_PDR,
+	DROP_SPOOFED,
+	DROP_WRONG_QFI,
+	DROP_MALFORMED,
+	DROP_NO_TUNNEL,
+	DROP_MACS,
+	DROP_UNKNOWN_MAC,
+	DROP_NO_MBUF,
+};
 
 static const char *const edges[] = {
 	[UPF_MATCH_POLICE] = "police",
 	[UPF_MATCH_LOCAL] = "local",
 };
 static const char *const drops[] = {
-	[DROP_NO_PDR] = "no_pdr",       [DROP_SPOOFED] = "spoofed",
-	[DROP_WRONG_QFI] = "wrong_qfi", [DROP_MALFORMED] = "malformed",
+	[DROP_NO_PDR] = "no_pdr",
+	[DROP_SPOOFED] = "spoofed",
+	[DROP_WRONG_QFI] = "wrong_qfi",
+	[DROP_MALFORMED] = "malformed",
 	[DROP_NO_TUNNEL] = "no_tunnel", /* an End Marker of a session that leads into no tunnel */
+	[DROP_MACS] = "macs",           /* more addresses behind a UE than may be */
+	[DROP_UNKNOWN_MAC] = "unknown_mac", /* a frame of a LAN to no address that was learned */
+	[DROP_NO_MBUF] = "no_mbuf",         /* for the copies of a frame to a group */
+};
+
+static const uint8_t reasons[] = {
+	[-UPF_MISS_NO_PDR] = DROP_NO_PDR,
+	[-UPF_MISS_SPOOFED] = DROP_SPOOFED,
+	[-UPF_MISS_QFI] = DROP_WRONG_QFI,
+	[-UPF_MISS_BAD_INNER] = DROP_MALFORMED,
 };
 
 struct visit {
@@ -76,7 +99,7 @@ prefetch_index(const struct visit *v, struct rte_mbuf *m)
 	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
 	uint64_t prefix;
 
-	if (a->rx & UPF_RX_TUNNEL || a->teid != 0 || !ip_is_whole(m, a->rx))
+	if (a->rx & (UPF_RX_TUNNEL | UPF_RX_FRAME) || a->teid != 0 || !ip_is_whole(m, a->rx))
 		return;
 	if (a->rx & UPF_RX_INNER6) {
 		memcpy(&prefix, ip + IP6_DST, sizeof(prefix));
@@ -84,6 +107,23 @@ prefetch_index(const struct visit *v, struct rte_mbuf *m)
 	} else {
 		upf_index_prefetch(v->upf->index, a->interface, be32_get(ip + IP4_DST), false);
 	}
+}
+
+/** Slot a frame of a LAN leads to. An address just learned here may not be in the index yet. */
+static __rte_noinline struct upf_session *
+slot_of_frame(const struct visit *v, struct rte_mbuf *m)
+{
+	struct upf_arrival *a = upf_arrival(m);
+	uint64_t key;
+
+	if (m->data_len < UPF_FRAME_MIN)
+		return NULL;
+	key = upf_frame_key(rte_pktmbuf_mtod(m, const uint8_t *));
+	if (a->teid == 0)
+		a->teid = upf_index_mac(v->upf->index, a->interface, key);
+	if (a->teid == 0)
+		a->teid = upf_recent_find(&v->tables->recent, a->interface, key);
+	return a->teid != 0 ? upf_slot(v->tables, a->teid) : NULL;
 }
 
 /** Slot that a packet's TEID or destination leads to, to be checked, or NULL. */
@@ -94,6 +134,8 @@ slot_of(const struct visit *v, struct rte_mbuf *m)
 
 	if (a->rx & UPF_RX_TUNNEL)
 		return upf_slot(v->tables, a->teid);
+	if (unlikely(a->rx & UPF_RX_FRAME))
+		return slot_of_frame(v, m);
 	if (unlikely(!ip_is_whole(m, a->rx)))
 		return NULL;
 	a->teid = handle_of(v, a, rte_pktmbuf_mtod(m, const uint8_t *));
@@ -146,22 +188,39 @@ lane_of_tunnel(const struct upf_session *slot, const struct upf_arrival *a)
 	return slot->lanes[lane].flags & UPF_LANE_CHECK_SOURCE ? -1 : (int)lane;
 }
 
+/** A frame of an Ethernet session. @return as lane_slow() */
+static int
+lane_of_frame(const struct visit *v, const struct rte_mbuf *m, struct upf_session *s,
+	      const struct upf_arrival *a)
+{
+	const uint8_t *p = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct upf_frame f;
+	int lane = upf_ethernet_lane(s, a, p, m->data_len);
+
+	if (lane < 0)
+		return -reasons[-lane] - 1;
+	if (s->lanes[lane].flags & UPF_LANE_DOWN || !upf_frame_read(p, m->data_len, &f))
+		return lane;
+	if (upf_mac_is_group(f.src))
+		return -DROP_SPOOFED - 1;
+	return upf_ethernet_learn(s->rules->ethernet, upf_mac_key(f.src, upf_frame_vid(&f)),
+				  v->now_s, upf_worker_of(v->n)->reports, &v->tables->recent)
+		       ? lane
+		       : -DROP_MACS - 1;
+}
+
 /** Any packet, without shortcuts. @return lane; -1 - drop reason; INT_MIN: for upf_local */
 static int
 lane_slow(const struct visit *v, struct rte_mbuf *m, struct upf_session *slot,
 	  struct upf_session **session)
 {
-	static const uint8_t reasons[] = {
-		[-UPF_MISS_NO_PDR] = DROP_NO_PDR,
-		[-UPF_MISS_SPOOFED] = DROP_SPOOFED,
-		[-UPF_MISS_QFI] = DROP_WRONG_QFI,
-		[-UPF_MISS_BAD_INNER] = DROP_MALFORMED,
-	};
 	struct upf_arrival a = *upf_arrival(m);
 	struct upf_session *s;
 	int lane;
 
-	if (!(a.rx & UPF_RX_END_MARKER) && !ip_is_whole(m, a.rx))
+	/* What a short T-PDU may be its session says. */
+	if (a.rx & UPF_RX_FRAME ? !(a.rx & UPF_RX_TUNNEL) && m->data_len < UPF_FRAME_MIN
+				: !(a.rx & UPF_RX_END_MARKER) && !ip_is_whole(m, a.rx))
 		return -DROP_MALFORMED - 1;
 	s = session_slow(v, &a, slot);
 	if (s == NULL)
@@ -169,6 +228,13 @@ lane_slow(const struct visit *v, struct rte_mbuf *m, struct upf_session *slot,
 	*session = s;
 	if (a.rx & UPF_RX_END_MARKER)
 		return lane_of_marker(s, a.teid);
+	if (s->rules->ethernet)
+		return lane_of_frame(v, m, s, &a);
+	if (a.rx & UPF_RX_FRAME) {
+		if (!(a.rx & UPF_RX_TUNNEL) || !upf_in_frame_is_ip(m))
+			return -DROP_MALFORMED - 1;
+		a.rx = upf_arrival(m)->rx;
+	}
 	if (!(a.rx & UPF_RX_TUNNEL)) {
 		a.teid = 0;
 	} else if (slot != NULL && upf_slot_has_teid(slot, a.teid)) {
@@ -190,7 +256,7 @@ lane_fast(const struct upf_session *s, const struct rte_mbuf *m, const struct up
 	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
 
 	if (unlikely(s == NULL || s->id == 0 || s->flags & UPF_SESSION_ALIAS ||
-		     a->rx & UPF_RX_END_MARKER || !ip_is_whole(m, a->rx)))
+		     a->rx & (UPF_RX_END_MARKER | UPF_RX_FRAME) || !ip_is_whole(m, a->rx)))
 		return 0;
 	if (a->rx & UPF_RX_TUNNEL) {
 		if (unlikely(s->generation != upf_teid_generation(a->teid) ||
@@ -215,6 +281,49 @@ lane_fast(const struct upf_session *s, const struct rte_mbuf *m, const struct up
 	}
 }
 
+/** A copy of a frame to a group for each Ethernet session of its LAN. */
+static void
+flood(struct visit *v, const struct rte_mbuf *m)
+{
+	const struct upf_worker *w = upf_worker_of(v->n);
+	struct upf_arrival a = *upf_arrival((struct rte_mbuf *)(uintptr_t)m);
+
+	a.teid = 0;
+	for (const struct upf_ethernet *e = v->tables->ethernet; e != NULL; e = e->next) {
+		const struct upf_session *s = e->session;
+		struct rte_mbuf *copy;
+		int lane;
+
+		if (s->rules->core_interface != a.interface)
+			continue;
+		lane = upf_ethernet_lane(s, &a, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
+		if (lane < 0)
+			continue;
+		copy = rte_pktmbuf_copy(m, w->pkt_pool, 0, UINT32_MAX);
+		v->n->made++;
+		if (copy == NULL) {
+			v->n->drops[DROP_NO_MBUF]++;
+			continue;
+		}
+		*upf_arrival(copy) = a;
+		upf_matched_set(copy, s, (uint16_t)lane);
+		ap_next_one(v->n, UPF_MATCH_POLICE, copy);
+	}
+}
+
+/** A frame of a LAN to nobody known, TS 23.501 §5.6.10.2: groups are everyone's. */
+static void
+to_nobody(struct visit *v, struct rte_mbuf *m)
+{
+	if (!(*rte_pktmbuf_mtod(m, const uint8_t *) & 1)) {
+		ap_drop(v->n, DROP_UNKNOWN_MAC, m);
+		return;
+	}
+	flood(v, m);
+	v->n->used++;
+	rte_pktmbuf_free(m);
+}
+
 /** @return the session a packet goes on with; NULL: it is dropped, or in v->local */
 static struct upf_session *
 match_slow(struct visit *v, struct rte_mbuf *m, struct upf_session *slot, unsigned *lane)
@@ -222,6 +331,10 @@ match_slow(struct visit *v, struct rte_mbuf *m, struct upf_session *slot, unsign
 	struct upf_session *s = NULL;
 	int l = lane_slow(v, m, slot, &s);
 
+	if (l == INT_MIN && (upf_arrival(m)->rx & (UPF_RX_FRAME | UPF_RX_TUNNEL)) == UPF_RX_FRAME) {
+		to_nobody(v, m);
+		return NULL;
+	}
 	if (l == INT_MIN) {
 		v->local[v->nb_local++] = m;
 		return NULL;

@@ -324,7 +324,7 @@ random_packets_all_end_somewhere(void **state)
 			uint8_t *p;
 
 			x = x * 6364136223846793005ULL + 1442695040888963407ULL;
-			m[i] = packet((uint8_t)(x >> 60) << 2 | (x >> 59 & 1 ? UPF_RX_TUNNEL : 0),
+			m[i] = packet((uint8_t)((x >> 58) << 2) | (x >> 59 & 1 ? UPF_RX_TUNNEL : 0),
 				      teids[(x >> 40) % 5], 1 + (x >> 36) % 3, x >> 35 & 1 ? UE : 1,
 				      x >> 34 & 1 ? UE : 2, (int)(x >> 50 & 0x3F));
 			p = rte_pktmbuf_mtod(m[i], uint8_t *);
@@ -345,9 +345,10 @@ random_packets_all_end_somewhere(void **state)
 	test_node_balance(match);
 	assert_true(matched > 1000 && local > 1000);
 	for (unsigned i = 0; i < match->n.type->nb_drops; i++)
-		if (strcmp(match->n.type->drops[i], "wrong_qfi") != 0)
-			if (match->n.drops[i] == 0)
-				fail_msg("nothing was dropped as %s", match->n.type->drops[i]);
+		if (match->n.drops[i] == 0 && strcmp(match->n.type->drops[i], "wrong_qfi") != 0 &&
+		    strcmp(match->n.type->drops[i], "macs") != 0 &&
+		    strcmp(match->n.type->drops[i], "no_mbuf") != 0)
+			fail_msg("nothing was dropped as %s", match->n.type->drops[i]);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

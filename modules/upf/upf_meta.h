@@ -32,6 +32,8 @@ enum upf_rx_flag {
 	/** An End Marker of tunnel `teid`: a packet without data, to go where the tunnel's packets
 	 * go (TS 29.281 §7.3.2). */
 	UPF_RX_END_MARKER = 1 << 5,
+	/** An Ethernet frame: of a LAN, or a T-PDU that is no IP packet of its length. */
+	UPF_RX_FRAME = 1 << 6,
 	/** For upf_local: data begins behind the link header, `teid` is the EtherType and `qfi` an
 	 * enum upf_local_why. Without it upf_local gets what upf_match found no session for. */
 	UPF_RX_LOCAL = 1 << 7,

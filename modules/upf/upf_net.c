@@ -98,7 +98,7 @@ add_link(struct upf_net *net, const struct upf_net_interface *c, uint8_t index)
 	link->name = c->name;
 	link->index = index;
 	link->port = c->port;
-	link->types = net->cfg.opaque ? UPF_LINK_OPAQUE : c->types;
+	link->types = net->cfg.opaque ? UPF_LINK_OPAQUE : c->lan ? UPF_LINK_LAN : c->types;
 	link->vlan = c->vlan;
 	link->mtu = c->mtu ? c->mtu : 1500;
 	link->l2_bytes = c->vlan ? ETH_HDR_BYTES + 4 : ETH_HDR_BYTES;
@@ -114,7 +114,8 @@ add_link(struct upf_net *net, const struct upf_net_interface *c, uint8_t index)
 		memcpy(&link->ip4[link->nb_ip4++], a->address, 4);
 		net->own4_bits[a->address[3] >> 6] |= 1ULL << (a->address[3] & 63);
 	}
-	link_local(link->ip6[link->nb_ip6++], c->mac);
+	if (!c->lan)
+		link_local(link->ip6[link->nb_ip6++], c->mac);
 	for (unsigned i = 0; i < link->nb_ip6; i++)
 		net->own6_bits[link->ip6[i][15] >> 6] |= 1ULL << (link->ip6[i][15] & 63);
 	if (net->by_vlan[c->port] == NULL) {

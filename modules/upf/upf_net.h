@@ -36,6 +36,7 @@ struct upf_net_interface {
 	uint8_t types; /**< Σ 1 << enum upf_interface_type */
 	uint16_t vlan; /**< 1..4094; 0: untagged */
 	uint16_t mtu;  /**< octets of IP; 0: 1500 */
+	bool lan;      /**< frames of Ethernet sessions: UPF_LINK_LAN */
 	uint8_t mac[6];
 	unsigned nb_addresses;
 	struct upf_net_prefix addresses[UPF_NET_ADDRESSES_MAX]; /**< ours, with the link's prefix */
@@ -72,6 +73,10 @@ struct upf_net_cfg {
 
 /** In upf_link.types, alone: T-PDUs are not looked into, and nothing is routed through. */
 #define UPF_LINK_OPAQUE (1 << 7)
+/** Likewise: a network of Ethernet PDU sessions. Frames pass as they are, of a VLAN without its
+ * tag. */
+#define UPF_LINK_LAN (1 << 6)
+#define UPF_LAN_TYPES (1 << UPF_CORE) /**< what a LAN is to the agent */
 
 /** An interface as packets see it. Constant. */
 struct upf_link {
@@ -80,7 +85,7 @@ struct upf_link {
 	uint16_t vlan;
 	uint8_t index; /**< from 1; 0: there is no such interface */
 	uint8_t port;
-	uint8_t types; /**< Σ 1 << enum upf_interface_type, or UPF_LINK_OPAQUE */
+	uint8_t types; /**< Σ 1 << enum upf_interface_type, UPF_LINK_OPAQUE or UPF_LINK_LAN */
 	uint8_t nb_ip4, nb_ip6;
 	uint8_t l2_bytes;  /**< 14, 18 with a VLAN tag; the EtherType is the last two */
 	uint8_t source[8]; /**< our MAC; then, with a VLAN, 0x8100 */
@@ -120,6 +125,7 @@ struct upf_net_path {
 
 /** What changes while workers run. Control thread: rw, workers: ro. */
 struct upf_net_live {
+	_Atomic bool ethernet;            /**< there are Ethernet sessions: T-PDUs may be frames */
 	_Atomic bool refilled;            /**< Config.refilled: unknown TEIDs are unknown indeed */
 	_Atomic uint32_t echo_interval_s; /**< 0: no path is watched */
 	_Atomic uint32_t echo_timeout_ms; /**< T3-RESPONSE */

@@ -249,6 +249,8 @@ do_set(struct upf_control *c, struct upf_request *r, unsigned i, const Airpath__
 				   : "no memory, or no room for another peer");
 		return;
 	}
+	if (rules->ethernet)
+		atomic_store(&c->upf->net->live.ethernet, true);
 	m->kind = UPF_MSG_SET;
 	m->id = s->id;
 	m->handle = e->handle = s->handle;
@@ -343,6 +345,8 @@ set_done(struct upf_control *c, struct upf_msg *m, struct upf_id *e)
 	}
 	e->version = m->rules->version;
 	e->rules = m->rules;
+	if (m->applied.old && m->applied.old->ethernet && !e->rules->ethernet)
+		upf_macs_gone(&c->macs, m->id);
 	upf_rules_installed(m->applied.spent);
 	upf_remotes_replace(&c->remotes, c->upf->net, m->id, m->applied.old, e->rules);
 	if (m->applied.old) {
@@ -368,6 +372,8 @@ upf_request_done(struct upf_control *c, struct upf_msg *m)
 	} else if (m->kind == UPF_MSG_DELETE && m->status == UPF_STATUS_OK) {
 		upf_remotes_replace(&c->remotes, c->upf->net, m->id, m->applied.old, NULL);
 		upf_index_remove(c->upf->index, m->applied.old, NULL);
+		if (m->applied.old->ethernet)
+			upf_macs_gone(&c->macs, m->id);
 		upf_rules_free(c->compiler, m->applied.old);
 		upf_ids_del(&c->ids, e);
 	}

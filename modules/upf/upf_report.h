@@ -20,6 +20,7 @@ enum upf_report_kind {
 	UPF_REPORT_DOWNLINK,   /**< `downlink` */
 	UPF_REPORT_INACTIVITY, /**< of the session: nothing more to say */
 	UPF_REPORT_ERROR,      /**< `error`: an Error Indication came; id is 0: see upf_remote.h */
+	UPF_REPORT_MAC,        /**< `mac`: frames come from the address */
 	UPF_REPORT_PATH,       /**< `path`: a GTP-U path failed or came back; id is 0 */
 };
 
@@ -56,6 +57,10 @@ struct upf_path_report {
 	bool up;
 };
 
+struct upf_mac_report {
+	uint64_t key; /**< upf_mac_key() */
+};
+
 struct upf_report {
 	uint64_t id;  /**< of the session */
 	uint8_t kind; /**< enum upf_report_kind */
@@ -65,6 +70,7 @@ struct upf_report {
 		struct upf_downlink_report downlink;
 		struct upf_error_report error;
 		struct upf_path_report path;
+		struct upf_mac_report mac;
 	};
 };
 _Static_assert(sizeof(struct upf_report) % 4 == 0, "element of an rte_ring");

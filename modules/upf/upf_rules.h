@@ -19,6 +19,7 @@
 #include "modules/upf/upf_session.h"
 #include "modules/upf/upf_urr.h"
 
+struct upf_ethernet;
 struct upf_filter_set;
 
 /** A local F-TEID of the session. */
@@ -46,7 +47,8 @@ struct upf_group {
 	struct upf_filter_set *filters; /**< which of `lanes` a packet takes, in one lookup */
 	uint32_t teid;                  /**< 0: outside any tunnel */
 	uint32_t interfaces;            /**< Σ 1 << index of interface */
-	const uint8_t *lanes;           /**< of the session, as many as filters say */
+	const uint8_t *lanes;           /**< of the session */
+	uint16_t nb_lanes;
 };
 
 struct upf_rules {
@@ -72,6 +74,7 @@ struct upf_rules {
 	struct upf_group *groups;
 	struct upf_tunnel *tunnels;
 	struct upf_framed_route *framed;
+	struct upf_ethernet *ethernet; /**< NULL: a session of IP */
 };
 
 static inline struct upf_urr *

@@ -14,6 +14,7 @@
 
 #include "codec/be.h"
 #include "modules/upf/upf.h"
+#include "modules/upf/upf_frame.h"
 #include "modules/upf/upf_index.h"
 #include "modules/upf/upf_meta.h"
 
@@ -26,6 +27,8 @@ static const char *const edges[] = {"w0",  "w1",  "w2",  "w3",  "w4",  "w5",  "w
 				    "w8",  "w9",  "w10", "w11", "w12", "w13", "w14", "w15",
 				    "w16", "w17", "w18", "w19", "w20", "w21", "w22", "w23",
 				    "w24", "w25", "w26", "w27", "w28", "w29", "w30", "w31"};
+enum { DROP_NO_MBUF };
+static const char *const drops[] = {[DROP_NO_MBUF] = "no_mbuf"};
 _Static_assert(RTE_DIM(edges) == UPF_ROLE_WORKERS_MAX, "an edge a worker");
 
 /** @return handle of the session that a packet outside any tunnel goes to, or 0. */
@@ -34,6 +37,8 @@ handle_of(const struct upf *upf, const struct upf_arrival *a, const uint8_t *ip)
 {
 	uint32_t ip4;
 
+	if (unlikely(a->rx & UPF_RX_FRAME))
+		return upf_index_mac(upf->index, a->interface, upf_frame_key(ip));
 	if (a->rx & UPF_RX_INNER6)
 		return upf_index_ip6(upf->index, a->interface, ip + IP6_DST);
 	memcpy(&ip4, ip + IP4_DST, sizeof(ip4));
@@ -63,6 +68,8 @@ owner(const struct upf *upf, struct rte_mbuf *m)
 	ip = rte_pktmbuf_mtod(m, const uint8_t *);
 	handle = handle_of(upf, a, ip);
 	a->teid = handle;
+	if (unlikely(a->rx & UPF_RX_FRAME && handle == 0))
+		return 0; /* for all workers, or nobody */
 	return upf->owners.worker[handle ? upf_teid_bucket(handle) : bucket_of(a, ip)];
 }
 
@@ -78,12 +85,37 @@ prefetch_index(const struct upf *upf, struct rte_mbuf **pkts, uint16_t nb)
 			rte_prefetch0(pkts[i + AHEAD]);
 		a = upf_arrival(pkts[i]);
 		ip = rte_pktmbuf_mtod(pkts[i], const uint8_t *);
-		if (a->rx & UPF_RX_TUNNEL)
+		if (a->rx & (UPF_RX_TUNNEL | UPF_RX_FRAME))
 			continue;
 		if (a->rx & UPF_RX_INNER6)
 			upf_index_prefetch(upf->index, a->interface, be64_get(ip + IP6_DST), true);
 		else
 			upf_index_prefetch(upf->index, a->interface, be32_get(ip + IP4_DST), false);
+	}
+}
+
+/**
+ * A frame to a group is every worker's, and one to an address that is not in the index may be of
+ * whoever has just learned it: copies for all but the first.
+ */
+static void
+spread(struct ap_node *n, const struct upf *upf, struct rte_mbuf *m)
+{
+	const struct upf_arrival *a = upf_arrival(m);
+
+	if ((a->rx & (UPF_RX_TUNNEL | UPF_RX_FRAME)) != UPF_RX_FRAME || a->teid != 0)
+		return;
+	for (unsigned w = 1; w < upf->nb_workers; w++) {
+		struct rte_mbuf *copy =
+			rte_pktmbuf_copy(m, upf->workers[w].pkt_pool, 0, UINT32_MAX);
+
+		n->made++;
+		if (copy == NULL) {
+			n->drops[DROP_NO_MBUF]++;
+			continue;
+		}
+		*ap_meta(copy) = *ap_meta(m);
+		ap_next_one(n, (rte_edge_t)w, copy);
 	}
 }
 
@@ -131,6 +163,8 @@ upf_steer_process(struct rte_graph *graph, struct rte_node *node, void **objs, u
 		prefetch_index(upf, &pkts[from], take);
 		for (uint16_t i = 0; i < take; i++) {
 			owners[i] = owner(upf, pkts[from + i]);
+			if (unlikely(upf_arrival(pkts[from + i])->rx & UPF_RX_FRAME))
+				spread(n, upf, pkts[from + i]);
 			differ |= owners[i] ^ owners[0];
 		}
 		if (differ == 0 && take == nb)
@@ -147,6 +181,8 @@ static const struct ap_node_type upf_steer = {
 	.process = upf_steer_process,
 	.edges = edges,
 	.nb_edges = RTE_DIM(edges),
+	.drops = drops,
+	.nb_drops = RTE_DIM(drops),
 };
 
 AP_NODE_REGISTER(upf_steer)

@@ -20,16 +20,21 @@
 
 #include <rte_prefetch.h>
 
+#include "modules/upf/upf_ethernet.h"
 #include "modules/upf/upf_owner.h"
 #include "modules/upf/upf_session.h"
 
 #define UPF_CHUNK_SESSIONS 4
 #define UPF_NOT_LOCAL UINT16_MAX
 
+struct upf_ethernet;
+
 struct upf_tables {
-	uint16_t local[UPF_BUCKETS]; /**< UPF_NOT_LOCAL: another worker's */
-	uint32_t columns;            /**< buckets of this worker */
-	uint32_t sessions;           /**< worker: rw */
+	uint16_t local[UPF_BUCKETS];   /**< UPF_NOT_LOCAL: another worker's */
+	uint32_t columns;              /**< buckets of this worker */
+	uint32_t sessions;             /**< worker: rw */
+	struct upf_ethernet *ethernet; /**< sessions of Ethernet: worker rw */
+	struct upf_recent recent;      /**< addresses they learned: worker rw */
 	/** Control thread: rw, worker: ro. */
 	struct upf_session **chunks;
 	uint32_t rows; /**< of chunks in use, rises */

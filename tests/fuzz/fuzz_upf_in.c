@@ -23,7 +23,8 @@ enum {
 	MODE_FIX = 4,
 	MODE_PAUSE = 8,
 	MODE_ROUTE = 16,
-	MODE_TUNNEL = 32
+	MODE_TUNNEL = 32,
+	MODE_ETHERNET = 64 /* T-PDUs may be frames */
 };
 
 static struct rte_mempool *pool, *indirect;
@@ -128,8 +129,11 @@ static void
 one(const struct upf_in *in, const struct net_frame *f, uint8_t mode)
 {
 	struct rte_mbuf *m;
-	unsigned verdict = sort(in, f, mode & MODE_SEGMENTS ? 50 : 0, &m);
+	unsigned verdict;
 	uint8_t interface;
+
+	atomic_store(&net->live.ethernet, (mode & MODE_ETHERNET) != 0);
+	verdict = sort(in, f, mode & MODE_SEGMENTS ? 50 : 0, &m);
 
 	if (verdict >= UPF_IN_DROPPED) {
 		check(verdict - UPF_IN_DROPPED < UPF_IN_DROPS);
