@@ -85,8 +85,11 @@ func decodePDI(b []byte) (*rules.PDI, *Error) {
 			return add(&d.SDFFilters, s, err)
 		case ie.ApplicationID:
 			d.ApplicationID = pointer(string(v))
-		case ie.EthernetPDUSessionInformation, ie.EthernetPacketFilter:
-			d.Ethernet = true
+		case ie.EthernetPDUSessionInformation:
+			d.Ethernet = v[0]&1 != 0
+		case ie.EthernetPacketFilter:
+			f, err := decodeEthernetFilter(v)
+			return add(&d.EthernetFilters, f, err)
 		case ie.QFI:
 			d.QFIs = append(d.QFIs, v[0]&63)
 		case ie.FramedRoute:

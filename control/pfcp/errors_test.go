@@ -90,6 +90,8 @@ func TestEstablishmentErrors(t *testing.T) {
 		{"choose id that is not there", [][]byte{tNode, tFSEID, pdrWith(tlv(ie.FTEID, octets(0xd))), tFAR}, length, ie.FTEID},
 		{"UE address without its octets", [][]byte{tNode, tFSEID, pdrWith(tlv(ie.UEIPAddress, octets(2, 10, 0))), tFAR}, length, ie.UEIPAddress},
 		{"flow description longer than filter", [][]byte{tNode, tFSEID, pdrWith(tlv(ie.SDFFilter, octets(1, 0, 0xff, 0xff, 'p'))), tFAR}, length, ie.SDFFilter},
+		{"MAC address of five octets", [][]byte{tNode, tFSEID, pdrWith(tlv(ie.EthernetPacketFilter, tlv(ie.MACAddress, octets(1, 2, 0, 0, 0, 0)))), tFAR}, length, ie.MACAddress},
+		{"upper MAC address alone", [][]byte{tNode, tFSEID, pdrWith(tlv(ie.EthernetPacketFilter, tlv(ie.MACAddress, octets(4, 2, 0, 0, 0, 0, 1)))), tFAR}, incorrect, ie.MACAddress},
 		{"SDF filter of one octet", [][]byte{tNode, tFSEID, pdrWith(tlv(ie.SDFFilter, octets(1))), tFAR}, length, ie.SDFFilter},
 		{"QFI of no octets", [][]byte{tNode, tFSEID, pdrWith(tlv(ie.QFI)), tFAR}, length, ie.QFI},
 		{"header creation cut short", [][]byte{tNode, tFSEID, tPDR, farWith(tlv(ie.OuterHeaderCreation, octets(1, 0, 0, 0, 0, 1, 10)))}, length, ie.OuterHeaderCreation},

@@ -20,6 +20,13 @@ var minLength = map[uint16]uint8{
 	ie.DLBufferingSuggestedPacketCount: 1,
 	ie.DownlinkDataNotificationDelay:   1,
 	ie.DroppedDLTrafficThreshold:       1,
+	ie.CTAG:                            3,
+	ie.EthernetFilterID:                4,
+	ie.EthernetFilterProperties:        1,
+	ie.EthernetPDUSessionInformation:   1,
+	ie.Ethertype:                       2,
+	ie.MACAddress:                      1,
+	ie.STAG:                            3,
 	ie.EventQuota:                      4,
 	ie.EventThreshold:                  4,
 	ie.FARID:                           4,
@@ -127,6 +134,8 @@ var (
 			ie.EthernetPDUSessionInformation),
 		many(ie.UEIPAddress, ie.TrafficEndpointID, ie.SDFFilter, ie.EthernetPacketFilter, ie.QFI,
 			ie.FramedRoute, ie.FramedIPv6Route))
+	ethernetFilter = newGroup("Ethernet Packet Filter", may(ie.EthernetFilterID, ie.EthernetFilterProperties,
+		ie.Ethertype, ie.CTAG, ie.STAG), many(ie.MACAddress, ie.SDFFilter))
 	trafficEndpoint = newGroup("Traffic Endpoint", must(ie.TrafficEndpointID),
 		may(ie.SourceInterface, ie.TGPPInterfaceType, ie.FTEID, ie.NetworkInstance),
 		many(ie.UEIPAddress, ie.QFI, ie.FramedRoute, ie.FramedIPv6Route))

@@ -26,7 +26,8 @@ type PDI struct {
 	TrafficEndpoints []uint8
 	SDFFilters       []SDFFilter
 	ApplicationID    *string
-	Ethernet         bool // Ethernet packet filters or Ethernet PDU session information are there
+	Ethernet         bool // Ethernet PDU Session Information: all frames of the session
+	EthernetFilters  []EthernetFilter
 	QFIs             []uint8
 	FramedRoutes     []string // §8.2.109, text of RFC 2865 §5.22
 	FramedIPv6Routes []string // §8.2.111, text of RFC 3162 §2.5

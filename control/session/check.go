@@ -67,6 +67,9 @@ func checkPDR(st *state, p *rules.PDR) *refusal {
 			return ruleFailure(rules.KindPDR, id, "PDR %d: URR %d is not there", id, u)
 		}
 	}
+	if refused := checkEthernet(st, p.PDI, id); refused != nil {
+		return refused
+	}
 	return checkPDI(p.PDI, id, p.OuterHeaderRemoval)
 }
 
@@ -74,8 +77,6 @@ func checkPDI(p *rules.PDI, id uint32, removal *rules.OuterHeaderRemoval) *refus
 	switch {
 	case p.Source > rules.CPFunction:
 		return refuse(rules.CauseServiceNotSupported, rules.IESourceInterface, "PDR %d: source interface %d", id, p.Source).of(rules.KindPDR, id)
-	case p.Ethernet:
-		return refuse(rules.CauseServiceNotSupported, 0, "PDR %d: Ethernet", id).of(rules.KindPDR, id)
 	case len(p.TrafficEndpoints) > 0:
 		return refuse(rules.CauseServiceNotSupported, rules.IETrafficEndpointID, "PDR %d: traffic endpoints", id).of(rules.KindPDR, id)
 	}

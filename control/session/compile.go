@@ -23,7 +23,7 @@ type compiler struct {
 func (c *compiler) session() (*upfpb.Session, *refusal) {
 	st := c.st
 	out := &upfpb.Session{
-		Id: st.seid, Handle: st.handle, Version: st.version, InactivityS: st.inactivity,
+		Id: st.seid, Handle: st.handle, Version: st.version, InactivityS: st.inactivity, Ethernet: st.ethernet,
 		Pdrs: make([]*upfpb.Pdr, 0, len(st.pdrs)), Fars: make([]*upfpb.Far, 0, len(st.fars)),
 	}
 	if st.ip4.IsValid() {
@@ -91,7 +91,7 @@ func (c *compiler) coreInterface(out *upfpb.Session) *refusal {
 		if ni == nil {
 			ni = &c.st.ni
 		}
-		in, _ := c.u.find(p.PDI.Source, ni, p.PDI.SourceType)
+		in, _ := c.find(p.PDI.Source, ni, p.PDI.SourceType)
 		if in == nil {
 			return ruleFailure(rules.KindPDR, uint32(p.ID), "PDR %d: no core interface for network instance %q", p.ID, *ni)
 		}
@@ -99,7 +99,7 @@ func (c *compiler) coreInterface(out *upfpb.Session) *refusal {
 			out.CoreInterface = in.GetIndex()
 		}
 	}
-	if in, _ := c.u.find(rules.Core, &c.st.ni, nil); out.CoreInterface == 0 && in != nil {
+	if in, _ := c.find(rules.Core, &c.st.ni, nil); out.CoreInterface == 0 && in != nil {
 		out.CoreInterface = in.GetIndex()
 	}
 	return nil
@@ -146,6 +146,13 @@ func (c *compiler) pdr(p *rules.PDR, out *upfpb.Session) (*upfpb.Pdr, *refusal) 
 			o.MatchUeSource = true
 		}
 	}
+	for j := range i.EthernetFilters {
+		f, err := c.ethernetFilter(&i.EthernetFilters[j], i.Source)
+		if err != nil {
+			return nil, refuse(rules.CauseRuleFailure, ieEthernetPacketFilter, "PDR %d: %v", id, err).of(rules.KindPDR, id)
+		}
+		o.EthernetFilters = append(o.EthernetFilters, f)
+	}
 	for j := range i.SDFFilters {
 		f, err := c.filter(&i.SDFFilters[j], i.Source)
 		if err != nil {
@@ -164,7 +171,7 @@ func (c *compiler) from(p *rules.PDR, o *upfpb.Pdr, out *upfpb.Session) *refusal
 		if ni == nil && isCore(i.Source) {
 			ni = &c.st.ni
 		}
-		in, exact := c.u.find(i.Source, ni, i.SourceType)
+		in, exact := c.find(i.Source, ni, i.SourceType)
 		if in != nil && (exact || isCore(i.Source)) {
 			o.Interface = in.GetIndex()
 		}

@@ -58,7 +58,7 @@ func (c *compiler) forwarding(far uint32, w *rules.Forwarding) (*upfpb.Forwardin
 	if ni == nil && isCore(*w.Destination) {
 		ni = &c.st.ni
 	}
-	in, _ := c.u.find(*w.Destination, ni, w.DestinationType)
+	in, _ := c.find(*w.Destination, ni, w.DestinationType)
 	if in == nil {
 		return nil, ruleFailure(rules.KindFAR, far, "FAR %d: no interface of type %d for network instance %q", far, *w.Destination, niText(ni))
 	}

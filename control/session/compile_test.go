@@ -165,3 +165,36 @@ func FuzzRecord(f *testing.F) {
 		}
 	})
 }
+
+// TestEthernetSessions: by a LAN of the network instance; a bidirectional filter is described once,
+// as the frames of its PDR look, table 7.5.2.2-3.
+func TestEthernetSessions(t *testing.T) {
+	r := newRig(t)
+	mac, upper := &rules.MAC{2, 0, 0, 0, 0, 1}, &rules.MAC{2, 0, 0, 0, 0, 9}
+	q := plain(7, "10.45.0.3")
+	q.PDNType = rules.PDNEthernet
+	q.PDRs[0].PDI = &rules.PDI{Source: rules.Core, NetworkInstance: ptr("lan"), Ethernet: true,
+		EthernetFilters: []rules.EthernetFilter{{ID: ptr(uint32(4))}}}
+	q.PDRs[1].PDI.EthernetFilters = []rules.EthernetFilter{{ID: ptr(uint32(4)), Bidirectional: true, Type: ptr(uint16(0x800)),
+		MACs: []rules.MACFilter{{Source: mac, SourceUpper: upper}}, CTag: &rules.VLANTag{Value: 5, Mask: 0xfff},
+		SDFFilters: []rules.SDFFilter{{Flow: ptr("permit out 17 from 8.8.8.8 53 to assigned")}}}}
+	q.FARs[1].Forwarding.NetworkInstance = ptr("lan")
+	s := r.sent(q)
+	if !s.GetEthernet() || s.GetCoreInterface() != 4 || s.GetFars()[1].GetForwarding().GetInterface() != 4 || s.GetPdrs()[0].GetInterface() != 4 {
+		t.Error(s)
+	}
+	host := &upfpb.Prefix{Address: []byte{8, 8, 8, 8}, Bits: 32}
+	dns := []*upfpb.PortRange{{First: 53, Last: 53}}
+	for i, want := range []*upfpb.EthernetFilter{
+		{MatchType: true, Type: 0x800, CTag: &upfpb.VlanTag{Value: 5, Mask: 0xfff},
+			Macs:    []*upfpb.MacFilter{{Destination: mac[:], DestinationUpper: upper[:]}},
+			Filters: []*upfpb.Filter{{Protocol: 17, Source: host, SourcePorts: dns}}},
+		{MatchType: true, Type: 0x800, CTag: &upfpb.VlanTag{Value: 5, Mask: 0xfff},
+			Macs:    []*upfpb.MacFilter{{Source: mac[:], SourceUpper: upper[:]}},
+			Filters: []*upfpb.Filter{{Protocol: 17, Destination: host, DestinationPorts: dns}}},
+	} {
+		if got := s.GetPdrs()[i].GetEthernetFilters()[0]; !proto.Equal(got, want) {
+			t.Errorf("PDR %d: %v, not %v", i+1, got, want)
+		}
+	}
+}

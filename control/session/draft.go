@@ -130,7 +130,8 @@ func (d *draft) establish(r *rules.EstablishRequest) *refusal {
 	if len(r.TrafficEndpoints) > 0 {
 		return refuse(rules.CauseServiceNotSupported, rules.IETrafficEndpointID, "traffic endpoints are not supported")
 	}
-	if r.PDNType == rules.PDNNonIP || r.PDNType == rules.PDNEthernet {
+	st.ethernet = r.PDNType == rules.PDNEthernet
+	if r.PDNType == rules.PDNNonIP {
 		return refuse(rules.CauseServiceNotSupported, rules.IEPDNType, "PDN type %d is not supported", r.PDNType)
 	}
 	if len(r.PDRs) == 0 {

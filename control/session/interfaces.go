@@ -32,10 +32,15 @@ func nameOf3GPPType(t *uint8) string {
 // the type without a list; else the only one of the type, as SMFs name the data network on the
 // access side, too. exact says that it was listed.
 func (u *unit) find(kind uint8, ni *string, type3GPP *uint8) (in *upfpb.Interface, exact bool) {
+	return u.findFor(false, kind, ni, type3GPP)
+}
+
+// findFor finds a LAN, for frames, or an interface for packets.
+func (u *unit) findFor(lan bool, kind uint8, ni *string, type3GPP *uint8) (in *upfpb.Interface, exact bool) {
 	var listed, open, all []*upfpb.Interface
 	for _, i := range u.interfaces {
-		if !slices.Contains(i.GetTypes(), upfpb.InterfaceType(kind)) || i.GetLan() {
-			continue // sessions of Ethernet are not set up yet
+		if !slices.Contains(i.GetTypes(), upfpb.InterfaceType(kind)) || i.GetLan() != lan {
+			continue
 		}
 		all = append(all, i)
 		switch {

@@ -55,7 +55,9 @@ func TestRefusedEstablishments(t *testing.T) {
 	}{
 		"no PDR":           {func(q *rules.EstablishRequest) { q.PDRs = nil }, want{cause: 66, ie: rules.IECreatePDR, none: true}},
 		"no FAR":           {func(q *rules.EstablishRequest) { q.FARs = nil }, want{cause: 66, ie: rules.IECreateFAR, none: true}},
-		"Ethernet":         {func(q *rules.EstablishRequest) { q.PDNType = rules.PDNEthernet }, want{cause: 76, ie: rules.IEPDNType, none: true}},
+		"no IP":            {func(q *rules.EstablishRequest) { q.PDNType = rules.PDNNonIP }, want{cause: 76, ie: rules.IEPDNType, none: true}},
+		"Ethernet":         {func(q *rules.EstablishRequest) { q.PDNType = rules.PDNEthernet }, pdrFails},
+		"frames":           {func(q *rules.EstablishRequest) { pdr(q, 0).PDI.Ethernet = true }, pdrFails},
 		"PDR twice":        {func(q *rules.EstablishRequest) { pdr(q, 1).ID = 1 }, pdrFails},
 		"PDR 0":            {func(q *rules.EstablishRequest) { pdr(q, 1).ID = 0 }, want{cause: 73, kind: rules.KindPDR}},
 		"FAR twice":        {func(q *rules.EstablishRequest) { q.FARs[1].ID = 1 }, want{cause: 73, kind: rules.KindFAR, id: 1}},

@@ -25,6 +25,7 @@ type state struct {
 	ip4        netip.Addr // of the UE
 	ip6        netip.Addr
 	ip6Bits    uint8
+	ethernet   bool     // frames, not packets
 	foreign    []uint32 // TEIDs the CP function chose
 	pdrs       []rules.PDR
 	fars       []rules.FAR
@@ -51,8 +52,8 @@ type lastAnswer struct {
 }
 
 // recordVersion is written. Records of version 1, which has no applications, predefined rules and
-// redirections, are read, too.
-const recordVersion = 2
+// redirections, and of version 2, which has no Ethernet, are read, too.
+const recordVersion = 3
 
 func (st *state) encode() []byte {
 	c := coder{b: make([]byte, 0, 512)}
@@ -98,6 +99,9 @@ func (st *state) walk(c *coder) {
 	addr(c, &st.ip4)
 	addr(c, &st.ip6)
 	num(c, &st.ip6Bits)
+	if c.version >= 3 {
+		flag(c, &st.ethernet)
+	}
 	list(c, &st.foreign, num)
 	list(c, &st.pdrs, walkPDR)
 	list(c, &st.fars, walkFAR)
@@ -173,19 +177,47 @@ func walkPDI(c *coder, p *rules.PDI) {
 		num(c, &u.DelegationBits)
 		num(c, &u.PrefixLength)
 	})
-	list(c, &p.SDFFilters, func(c *coder, f *rules.SDFFilter) {
-		opt(c, &f.Flow, text)
-		opt(c, &f.ToS, walkMarking)
-		opt(c, &f.SPI, num)
-		opt(c, &f.FlowLabel, num)
-		opt(c, &f.ID, num)
-	})
+	list(c, &p.SDFFilters, walkSDFFilter)
 	list(c, &p.QFIs, num)
 	list(c, &p.FramedRoutes, text)
 	list(c, &p.FramedIPv6Routes, text)
 	if c.version >= 2 {
 		opt(c, &p.ApplicationID, text)
 	}
+	if c.version >= 3 {
+		flag(c, &p.Ethernet)
+		list(c, &p.EthernetFilters, walkEthernetFilter)
+	}
+}
+
+func walkEthernetFilter(c *coder, f *rules.EthernetFilter) {
+	opt(c, &f.ID, num)
+	flag(c, &f.Bidirectional)
+	list(c, &f.MACs, func(c *coder, m *rules.MACFilter) {
+		for _, a := range []**rules.MAC{&m.Source, &m.Destination, &m.SourceUpper, &m.DestinationUpper} {
+			opt(c, a, func(c *coder, mac *rules.MAC) {
+				for i := range mac {
+					num(c, &mac[i])
+				}
+			})
+		}
+	})
+	opt(c, &f.Type, num)
+	for _, t := range []**rules.VLANTag{&f.CTag, &f.STag} {
+		opt(c, t, func(c *coder, v *rules.VLANTag) {
+			num(c, &v.Value)
+			num(c, &v.Mask)
+		})
+	}
+	list(c, &f.SDFFilters, walkSDFFilter)
+}
+
+func walkSDFFilter(c *coder, f *rules.SDFFilter) {
+	opt(c, &f.Flow, text)
+	opt(c, &f.ToS, walkMarking)
+	opt(c, &f.SPI, num)
+	opt(c, &f.FlowLabel, num)
+	opt(c, &f.ID, num)
 }
 
 func walkMarking(c *coder, m *rules.Marking) {

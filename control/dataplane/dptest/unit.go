@@ -70,6 +70,7 @@ func Interfaces() []*upfpb.Interface {
 		{Index: 2, Name: "n6", Types: []upfpb.InterfaceType{upfpb.InterfaceType_CORE, upfpb.InterfaceType_SGI_N6_LAN},
 			NetworkInstances: []string{"internet"}},
 		{Index: 3, Name: "n6ims", Types: []upfpb.InterfaceType{upfpb.InterfaceType_CORE}, NetworkInstances: []string{"ims"}},
+		{Index: 4, Name: "lan", Types: []upfpb.InterfaceType{upfpb.InterfaceType_CORE}, NetworkInstances: []string{"lan"}, Lan: true},
 	}
 }
 
