@@ -6,22 +6,31 @@
 #include <string.h>
 
 #include "modules/dpi/dpi_quic.h"
+#include "modules/dpi/dpi_sha256.h"
 
 #ifdef AIRPATH_IPSEC_MB
 #include <intel-ipsec-mb.h>
 
-#define BLOCK 64 /* of SHA-256 */
-#define DIGEST 32
 #define INFO_MAX 32
 
 /* control: rw before workers start; workers: ro. One-shot calls keep nothing in it. */
 static IMB_MGR *mb;
+static struct dpi_hmac salted[2]; /**< HKDF-Extract's keys: the salts of either version */
 
 int
 dpi_look_init(void)
 {
+	static const uint8_t salts[2][20] = {
+		{0x38, 0x76, 0x2c, 0xf7, 0xf5, 0x59, 0x34, 0xb3, 0x4d, 0x17,
+		 0x9a, 0xe6, 0xa4, 0xc8, 0x0c, 0xad, 0xcc, 0xbb, 0x7f, 0x0a},
+		{0x0d, 0xed, 0xe3, 0xde, 0xf7, 0x00, 0xa6, 0xdb, 0x81, 0x93,
+		 0x81, 0xbe, 0x6e, 0x26, 0x9d, 0xcb, 0xf9, 0xbd, 0x2e, 0xd9},
+	};
+
 	if (mb != NULL)
 		return 0;
+	for (unsigned v2 = 0; v2 < 2; v2++)
+		dpi_hmac_key(&salted[v2], salts[v2], sizeof(salts[v2]));
 	mb = alloc_mb_mgr(0);
 	if (mb == NULL)
 		return -ENOMEM;
@@ -34,36 +43,19 @@ dpi_look_init(void)
 	return 0;
 }
 
-/** HMAC-SHA256 of at most 64 octets with a key of at most 64, RFC 2104. */
-static void
-hmac(const uint8_t *key, uint32_t key_len, const uint8_t *text, uint32_t len, uint8_t out[DIGEST])
-{
-	uint8_t inner[2 * BLOCK], outer[BLOCK + DIGEST];
-
-	memset(inner, 0x36, BLOCK);
-	memset(outer, 0x5c, BLOCK);
-	for (uint32_t i = 0; i < key_len; i++) {
-		inner[i] ^= key[i];
-		outer[i] ^= key[i];
-	}
-	memcpy(inner + BLOCK, text, len);
-	IMB_SHA256(mb, inner, BLOCK + len, outer + BLOCK);
-	IMB_SHA256(mb, outer, sizeof(outer), out);
-}
-
 /** HKDF-Expand-Label with an empty context for at most one digest, RFC 8446 §7.1. */
 static void
-expand(const uint8_t secret[DIGEST], const char *label, uint8_t *out, uint32_t len)
+expand(const struct dpi_hmac *secret, const char *label, uint8_t *out, uint32_t len)
 {
 	uint8_t info[INFO_MAX] = {
 		0, (uint8_t)len, (uint8_t)(6 + strlen(label)), 't', 'l', 's', '1', '3', ' '};
 	uint32_t n = 9 + (uint32_t)strlen(label);
-	uint8_t digest[DIGEST];
+	uint8_t digest[DPI_SHA256_DIGEST];
 
 	memcpy(info + 9, label, n - 9);
 	info[n++] = 0; /* no context */
 	info[n++] = 1; /* RFC 5869 §2.3: T(1) */
-	hmac(secret, DIGEST, info, n, digest);
+	dpi_hmac(secret, info, n, digest);
 	memcpy(out, digest, len);
 }
 
@@ -71,24 +63,21 @@ int
 dpi_quic_keys_make(const uint8_t *cid, uint8_t cid_len, uint32_t version,
 		   struct dpi_quic_keys *keys)
 {
-	static const uint8_t salts[2][20] = {
-		{0x38, 0x76, 0x2c, 0xf7, 0xf5, 0x59, 0x34, 0xb3, 0x4d, 0x17,
-		 0x9a, 0xe6, 0xa4, 0xc8, 0x0c, 0xad, 0xcc, 0xbb, 0x7f, 0x0a},
-		{0x0d, 0xed, 0xe3, 0xde, 0xf7, 0x00, 0xa6, 0xdb, 0x81, 0x93,
-		 0x81, 0xbe, 0x6e, 0x26, 0x9d, 0xcb, 0xf9, 0xbd, 0x2e, 0xd9},
-	};
 	static const char *const labels[2][3] = {{"quic key", "quic iv", "quic hp"},
 						 {"quicv2 key", "quicv2 iv", "quicv2 hp"}};
 	unsigned v2 = version == DPI_QUIC_V2;
-	uint8_t secret[DIGEST], client[DIGEST];
+	struct dpi_hmac key;
+	uint8_t secret[DPI_SHA256_DIGEST];
 
 	if (mb == NULL)
 		return -ENOTSUP;
-	hmac(salts[v2], sizeof(salts[v2]), cid, cid_len, secret);
-	expand(secret, "client in", client, DIGEST);
-	expand(client, labels[v2][0], keys->key, sizeof(keys->key));
-	expand(client, labels[v2][1], keys->iv, sizeof(keys->iv));
-	expand(client, labels[v2][2], keys->hp, sizeof(keys->hp));
+	dpi_hmac(&salted[v2], cid, cid_len, secret);
+	dpi_hmac_key(&key, secret, sizeof(secret));
+	expand(&key, "client in", secret, sizeof(secret));
+	dpi_hmac_key(&key, secret, sizeof(secret));
+	expand(&key, labels[v2][0], keys->key, sizeof(keys->key));
+	expand(&key, labels[v2][1], keys->iv, sizeof(keys->iv));
+	expand(&key, labels[v2][2], keys->hp, sizeof(keys->hp));
 	return 0;
 }
 
