@@ -64,7 +64,7 @@ enum upf_lane_flag {
 	UPF_LANE_BEFORE_QOS = 1 << 12,   /**< the lane's URR counts before its QER (MBQE) */
 	UPF_LANE_ANY_QFI = 1 << 13,      /**< no QFI to verify */
 	UPF_LANE_QUOTA_OUT = 1 << 14, /**< a URR's quota is used up: nothing passes; upf_urr.c's */
-	UPF_LANE_ETHERNET = 1 << 16, /**< with UPF_LANE_MORE: packets are frames */
+	UPF_LANE_ETHERNET = 1 << 16,  /**< with UPF_LANE_MORE: packets are frames */
 	UPF_LANE_QUOTA_FAR = 1 << 15, /**< with that: a FAR for Quota Action is to be taken */
 };
 
