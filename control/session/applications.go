@@ -20,6 +20,7 @@ import (
 type applications struct {
 	book       *apps.Book
 	generation uint32 // of the set in force; 0: there has never been one
+	issued     uint32 // the last number given to a set, in force or refused
 	digest     uint64
 	changes    []appChange
 	syncs      []*unit
@@ -34,8 +35,9 @@ type appChange struct {
 
 // unitApps is what a forwarding unit said of its set.
 type unitApps struct {
-	generation uint32 // in force; 0: none
-	done       *upfpb.ApplicationsDone
+	generation uint32                       // in force; 0: none
+	done       *upfpb.ApplicationsDone      // of that; nil: another agent's
+	failed     string                       // why the set sent last is not in force; "": it is
 	wait       chan *upfpb.ApplicationsDone // of the set under way
 	waitFor    uint32
 }
@@ -73,19 +75,20 @@ func (m *Manager) loadApplications() error {
 	}
 	list := m.apps.book.Applications()
 	if digest := apps.Digest(list); m.apps.generation == 0 && len(list) > 0 || m.apps.generation != 0 && digest != m.apps.digest {
-		m.nextGeneration(digest)
+		m.apps.generation, m.apps.digest = m.nextGeneration(), digest
 		m.store.Apply(nil, m.applicationsMark())
 	}
 	return nil
 }
 
 // nextGeneration: the first one is not likely to be one that a unit has of another store's agent.
-func (m *Manager) nextGeneration(digest uint64) {
-	if m.apps.generation == 0 {
-		m.apps.generation = uint32(m.now().Unix())
+func (m *Manager) nextGeneration() uint32 {
+	m.apps.issued = max(m.apps.issued, m.apps.generation)
+	if m.apps.issued == 0 {
+		m.apps.issued = uint32(m.now().Unix())
 	}
-	m.apps.generation++
-	m.apps.digest = digest
+	m.apps.issued++
+	return m.apps.issued
 }
 
 func (m *Manager) applicationsMark() store.Write {

@@ -39,34 +39,34 @@ func (m *Manager) propose(changes []appChange) error {
 		return m.storeApplications(old, managed)
 	}
 	m.mu.Lock()
-	m.nextGeneration(digest)
-	generation := m.apps.generation
+	generation := m.nextGeneration()
 	m.mu.Unlock()
 	if err := m.sendAll(units, generation, list); err != nil {
-		m.mu.Lock()
-		m.nextGeneration(apps.Digest(before))
-		again := m.apps.generation
-		m.counts.ApplicationsRefused++
-		m.mu.Unlock()
-		if back := m.sendAll(m.having(units, generation), again, before); back != nil {
-			m.log.Error("applications as they were", "error", back)
-		}
+		m.takeBack(units, generation, before)
 		m.log.Warn("applications stay as they are", "error", err)
-		m.store.Apply(nil, m.applicationsMarkLocked())
 		return err
 	}
 	m.mu.Lock()
 	m.apps.book.Files, m.apps.book.Managed = files, managed
+	m.apps.generation, m.apps.digest = generation, digest
 	m.counts.ApplicationsChanged++
 	m.mu.Unlock()
 	m.log.Info("applications", "generation", generation, "applications", len(list), "units", len(units))
 	return m.storeApplications(old, managed)
 }
 
-func (m *Manager) applicationsMarkLocked() store.Write {
+// takeBack gives units that have a refused set in force the one that was there before.
+func (m *Manager) takeBack(units []*unit, refused uint32, before []apps.Application) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.applicationsMark()
+	m.counts.ApplicationsRefused++
+	if m.apps.generation == 0 {
+		m.apps.generation, m.apps.digest = m.nextGeneration(), apps.Digest(before)
+	}
+	generation := m.apps.generation
+	m.mu.Unlock()
+	if err := m.sendAll(m.having(units, refused), generation, before); err != nil {
+		m.log.Error("applications as they were", "error", err)
+	}
 }
 
 // storeApplications writes what differs between two layers of PFD management.
@@ -203,9 +203,8 @@ func (u *unit) ApplicationsDone(d *upfpb.ApplicationsDone) {
 	m := u.m
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	u.apps.done = d
-	if d.GetError() == "" {
-		u.apps.generation = d.GetGeneration()
+	if u.apps.failed = d.GetError(); u.apps.failed == "" {
+		u.apps.generation, u.apps.done = d.GetGeneration(), d
 	}
 	if u.apps.wait != nil && u.apps.waitFor == d.GetGeneration() {
 		u.apps.wait <- d

@@ -3,7 +3,9 @@ package session
 
 import (
 	"bytes"
+	"encoding/hex"
 	"net"
+	"reflect"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -142,6 +144,33 @@ func TestForwarding(t *testing.T) {
 	}
 	if b := s.GetBars()[0]; b.GetPackets() != 300 || b.GetNotifyDelayMs() != 100 || s.GetInactivityS() != 60 {
 		t.Error(b, s.GetInactivityS())
+	}
+}
+
+// versionOne is a record as the agent wrote it before it knew applications.
+const versionOne = "010102810200017504c000020100000000000000000000000105020101ff010101000108696e7465726e65740001040a2d0003000100000000000000" +
+	"0101010101010201ff010100010b0108696e7465726e6574010900000000010100000106000102010101010201010c00000101020102010101000108" +
+	"696e7465726e65740000000001010001000001c0843dc0843d0001010000000101030400010201020001018080803200000000000000000000000000" +
+	"000000000101000004c0000201e5440901784d"
+
+// TestOldRecords: an agent that is newer goes on with the sessions it finds.
+func TestOldRecords(t *testing.T) {
+	b, err := hex.DecodeString(versionOne)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := plain(7, "10.45.0.3")
+	q.PDRs[1].PDI.LocalFTEID = &rules.FTEID{TEID: 9}
+	if !reflect.DeepEqual(st.pdrs, q.PDRs) || !reflect.DeepEqual(st.fars, q.FARs) || st.urrs[0].seqn != 3 || string(st.last.wire) != "x" {
+		t.Errorf("%+v", st)
+	}
+	again, err := decode(st.encode())
+	if err != nil || !reflect.DeepEqual(again, st) {
+		t.Errorf("%+v %v", again, err)
 	}
 }
 

@@ -116,8 +116,8 @@ type ApplicationSet struct {
 // UnitApplicationInfo is what a forwarding unit has of them.
 type UnitApplicationInfo struct {
 	Unit        string `json:"unit"`
-	Generation  uint32 `json:"generation"` // in force; 0: none
-	Error       string `json:"error,omitempty"`
+	Generation  uint32 `json:"generation"`      // in force; 0: none
+	Error       string `json:"error,omitempty"` // why it is not that of the agent
 	Rules       uint32 `json:"rules"`
 	MemoryBytes uint64 `json:"memory_bytes"`
 	BuildMs     uint32 `json:"build_ms"`
@@ -134,7 +134,10 @@ func (m *Manager) Applications() ApplicationSet {
 	for _, u := range m.units {
 		info := UnitApplicationInfo{Unit: u.name, Generation: u.apps.generation}
 		if d := u.apps.done; d != nil {
-			info.Error, info.Rules, info.MemoryBytes, info.BuildMs = d.GetError(), d.GetRules(), d.GetMemoryBytes(), d.GetBuildMs()
+			info.Rules, info.MemoryBytes, info.BuildMs = d.GetRules(), d.GetMemoryBytes(), d.GetBuildMs()
+		}
+		if u.apps.generation != m.apps.generation {
+			info.Error = u.apps.failed
 		}
 		out.Units = append(out.Units, info)
 	}

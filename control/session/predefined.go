@@ -163,7 +163,7 @@ func (c *compiler) predefined(p *rules.PDR, base *upfpb.Pdr, list []derived, out
 		o := &upfpb.Pdr{
 			Id: uint32(x.id), Precedence: base.Precedence, Source: base.Source, Interface: base.Interface, Tunnel: base.Tunnel,
 			MatchUeSource: base.MatchUeSource, MatchUeDestination: base.MatchUeDestination, MatchIp4: base.MatchIp4,
-			MatchIp6: base.MatchIp6, FramedRoutes: base.FramedRoutes, Qfis: base.Qfis, Filters: base.Filters,
+			MatchIp6: base.MatchIp6, FramedRoutes: base.FramedRoutes, Qfis: base.Qfis, Filters: base.Filters, EthernetFilters: base.EthernetFilters,
 			OuterHeaderRemoval: base.OuterHeaderRemoval, RemoveExtension: base.RemoveExtension, Application: base.Application,
 			QerIds: slices.Clone(base.QerIds), UrrIds: slices.Clone(p.URRIDs),
 		}
