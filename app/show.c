@@ -34,6 +34,8 @@ usage(FILE *f)
 		   "  upf                 sessions, events and hand-offs of a upf that runs\n"
 		   "  sessions            ids of its sessions\n"
 		   "  session ID          one of them: rules and counters\n"
+		   "  flows               its flow tables: flows, scans, names by protocol\n"
+		   "  applications [AFTER] those it detects, by rising index, and their flows\n"
 		   "  gnb [ROLE]          contexts, requests and events of a gNB that runs\n"
 		   "  owner UE_IP|TEID    which worker serves it, and its session's handle\n"
 		   "      --deployment FILE  of a file: worker by address or TEID alone\n\n"
@@ -243,6 +245,11 @@ app_show(int argc, char **argv)
 		return show_power(o.name, o.json);
 	if (strcmp(what, "upf") == 0)
 		return show_upf(o.name, "/airpath/upf/info", NULL);
+	if (strcmp(what, "flows") == 0)
+		return show_upf(o.name, "/airpath/upf/flows", NULL);
+	if (strcmp(what, "applications") == 0)
+		return show_upf(o.name, "/airpath/upf/applications",
+				optind < argc ? argv[optind] : NULL);
 	if (strcmp(what, "gnb") == 0)
 		return show_upf(o.name, "/airpath/gnb/info", optind < argc ? argv[optind] : NULL);
 	if (strcmp(what, "sessions") == 0)

@@ -376,6 +376,18 @@ struct ap_cfg_upf_neighbour {
 	char *mac;
 };
 
+/** What becomes of flows that break the rules of HTTP, TLS, DNS or QUIC. */
+enum ap_cfg_dpi_bad {
+	AP_DPI_OPEN = 0, /**< as of those that name no host */
+	AP_DPI_CLOSED,   /**< their packets are dropped */
+};
+
+/** Detection of applications. */
+struct ap_cfg_dpi {
+	enum ap_cfg_dpi_bad on_bad;
+	uint32_t scans; /**< flows each worker looks at at once, default 4096 */
+};
+
 struct ap_cfg_upf {
 	const char *kind; /**< of role, for messages; not in YAML */
 	char *name;
@@ -394,6 +406,9 @@ struct ap_cfg_upf {
 	uint32_t reassembly_ms;          /**< default 1000 */
 	uint32_t error_indications_s;    /**< sent a second by each worker at most, default 100 */
 	enum ap_cfg_oversize oversize;
+	uint32_t flows;         /**< entries of each worker's flow table, default 1048576 */
+	uint32_t session_flows; /**< ... of one session at most, default 4096 */
+	struct ap_cfg_dpi dpi;
 	struct ap_cfg_upf_interface *interfaces;
 	unsigned interfaces_count;
 	struct ap_cfg_upf_route *routes;

@@ -311,6 +311,16 @@ static const cyaml_schema_field_t upf_neighbour_fields[] = {
 static const cyaml_schema_value_t upf_neighbour_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_upf_neighbour, upf_neighbour_fields)};
 
+static const cyaml_strval_t dpi_bads[] = {
+	{"open", AP_DPI_OPEN},
+	{"closed", AP_DPI_CLOSED},
+};
+
+static const cyaml_schema_field_t dpi_fields[] = {
+	CYAML_FIELD_ENUM("on_bad", OPT | CYAML_FLAG_STRICT, struct ap_cfg_dpi, on_bad, dpi_bads,
+			 CYAML_ARRAY_LEN(dpi_bads)),
+	CYAML_FIELD_UINT("scans", OPT, struct ap_cfg_dpi, scans), CYAML_FIELD_END};
+
 static const cyaml_schema_field_t upf_fields[] = {
 	CYAML_FIELD_STRING_PTR("name", NEED, struct ap_cfg_upf, name, 1, 16),
 	CYAML_FIELD_STRING_PTR("socket", NEED, struct ap_cfg_upf, socket, 1, CYAML_UNLIMITED),
@@ -327,6 +337,9 @@ static const cyaml_schema_field_t upf_fields[] = {
 	CYAML_FIELD_UINT("error_indications_s", OPT, struct ap_cfg_upf, error_indications_s),
 	CYAML_FIELD_ENUM("oversize", OPT | CYAML_FLAG_STRICT, struct ap_cfg_upf, oversize,
 			 oversizes, CYAML_ARRAY_LEN(oversizes)),
+	CYAML_FIELD_UINT("flows", OPT, struct ap_cfg_upf, flows),
+	CYAML_FIELD_UINT("session_flows", OPT, struct ap_cfg_upf, session_flows),
+	CYAML_FIELD_MAPPING("dpi", OPT, struct ap_cfg_upf, dpi, dpi_fields),
 	CYAML_FIELD_SEQUENCE("interfaces", NEED, struct ap_cfg_upf, interfaces,
 			     &upf_interface_value, 1, 16),
 	CYAML_FIELD_SEQUENCE("routes", PTR, struct ap_cfg_upf, routes, &upf_route_value, 0, 256),

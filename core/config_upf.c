@@ -128,6 +128,9 @@ config_upf_finish(const struct ap_config *cfg, struct ap_cfg_upf *upf, struct ap
 	DEFAULT(upf->reassembly_packets, 1024);
 	DEFAULT(upf->reassembly_ms, 1000);
 	DEFAULT(upf->error_indications_s, 100);
+	DEFAULT(upf->flows, 1U << 20);
+	DEFAULT(upf->session_flows, 4096);
+	DEFAULT(upf->dpi.scans, 4096);
 	if (strlen(upf->socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
 		BAD("%s: upf %s: socket: a path has at most %zu characters", cfg->path, upf->name,
 		    sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
@@ -150,6 +153,10 @@ config_upf_finish(const struct ap_config *cfg, struct ap_cfg_upf *upf, struct ap
 		    cfg->path, upf->name);
 	if (upf->reassembly_packets > 65536 || upf->reassembly_ms > 60000)
 		BAD("%s: upf %s: reassembly_packets must be 1..65536 and reassembly_ms 1..60000",
+		    cfg->path, upf->name);
+	if (upf->flows > (1U << 26) || upf->session_flows > upf->flows || upf->dpi.scans > 65535)
+		BAD("%s: upf %s: flows must be 1..67108864, session_flows not more, and dpi: scans "
+		    "1..65535",
 		    cfg->path, upf->name);
 	if (config_edge_finish(cfg, upf, err) < 0)
 		return -EINVAL;

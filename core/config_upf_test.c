@@ -56,6 +56,10 @@ defaults_are_filled_in(void **state)
 	(void)state;
 	assert_non_null(cfg);
 	assert_int_equal(cfg->upf[0].sessions, 1 << 20);
+	assert_int_equal(cfg->upf[0].flows, 1 << 20);
+	assert_int_equal(cfg->upf[0].session_flows, 4096);
+	assert_int_equal(cfg->upf[0].dpi.scans, 4096);
+	assert_int_equal(cfg->upf[0].dpi.on_bad, AP_DPI_OPEN);
 	assert_int_equal(cfg->upf[0].interfaces[0].mtu, 1500);
 	assert_int_equal(cfg->ports[0].queues, 2);
 	p = ap_plan_make(cfg, &err);
@@ -103,6 +107,11 @@ mistakes_are_named(void **state)
 		{"workers: 2", "sessions: 20000000", "sessions 20000000"},
 		{"workers: 2", "buffer_packets: 10", "buffer_packets"},
 		{"workers: 2", "reassembly_ms: 70000", "reassembly"},
+		{"workers: 2", "flows: 0", "upf[0].flows: 0 is no value"},
+		{"workers: 2", "flows: 100000000", "flows must be"},
+		{"workers: 2", "session_flows: 2000000", "session_flows not more"},
+		{"workers: 2", "dpi: {scans: 65536}", "scans 1..65535"},
+		{"workers: 2", "dpi: {on_bad: shut}", "on_bad"},
 		{"framing: raw}, ", "framing: raw, queues: 1}, ", "queues 1, but each worker"},
 		{"framing: raw}, ", "framing: ethernet}, ", "framing must be raw"},
 		{"port: n6", "port: n9", "there is no port 'n9'"},

@@ -8,8 +8,9 @@
  * Chains of worker k, ports p (nodes are `upf.<node>_w<k>`):
  *
  *   rx_<p> → in_<p> → steer → match → police → charge → forward → out → tx_<p>
- *              │        └ match of worker i: a hand-off       │       │
- *              └────────────────→ local ←─── match            └───────┘
+ *              │        │       └ flow ┘                      │       │
+ *              │        └ match of worker i: a hand-off       └───────┘
+ *              └────────────────→ local ←─── match
  *   control → out, forward
  *   forward ⇄ redirect → steer
  *
@@ -45,15 +46,18 @@ struct upf_charger;
 struct upf_compiler;
 struct upf_control;
 struct upf_edge;
+struct upf_flows;
 struct upf_index;
 struct upf_net;
+struct upf_scans;
 struct upf_tables;
 
 /* --- edges ---------------------------------------------------------------------------------- */
 
 enum upf_in_edge { UPF_IN_STEER, UPF_IN_LOCAL };
 /* upf_steer: edge i leads to match of worker i */
-enum upf_match_edge { UPF_MATCH_POLICE, UPF_MATCH_LOCAL };
+enum upf_match_edge { UPF_MATCH_POLICE, UPF_MATCH_LOCAL, UPF_MATCH_FLOW };
+enum upf_flow_edge { UPF_FLOW_POLICE };
 enum upf_police_edge { UPF_POLICE_CHARGE };
 enum upf_charge_edge { UPF_CHARGE_FORWARD };
 enum upf_forward_edge { UPF_FORWARD_OUT, UPF_FORWARD_REDIRECT };
@@ -82,6 +86,8 @@ struct upf_worker {
 	struct upf_tables *tables;    /**< sessions: worker rw */
 	struct upf_charger *charger;  /**< what its accounts share: worker rw */
 	struct upf_buffer *buffer;    /**< what waits for UEs that are paged: worker rw */
+	struct upf_flows *flows;      /**< worker rw */
+	struct upf_scans *scans;      /**< flows looked at, and the applications: worker rw */
 	struct upf_edge *edge;        /**< of the port side: worker rw */
 	struct rte_mempool *hdr_pool; /**< headers before shared buffers, indirect mbufs */
 	struct rte_mempool *pkt_pool; /**< packets a node makes: end markers, echo, ICMP */

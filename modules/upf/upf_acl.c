@@ -23,6 +23,7 @@ struct input {
 	uint8_t ue, qfi, tos, has;
 	uint8_t ports[4];
 	uint8_t spi[4];
+	uint8_t app[4];
 	union {
 		struct {
 			uint8_t src[4], dst[4];
@@ -43,6 +44,7 @@ enum field {
 	SRC_PORT,
 	DST_PORT,
 	SPI,
+	APP,
 	COMMON,
 	SRC4 = COMMON,
 	DST4,
@@ -80,15 +82,16 @@ config(struct rte_acl_config *c, bool ip6)
 	d[DST_PORT] =
 		def(DST_PORT, 2, offsetof(struct input, ports) + 2, 2, RTE_ACL_FIELD_TYPE_RANGE);
 	d[SPI] = def(SPI, 3, offsetof(struct input, spi), 4, RTE_ACL_FIELD_TYPE_BITMASK);
+	d[APP] = def(APP, 4, offsetof(struct input, app), 4, RTE_ACL_FIELD_TYPE_BITMASK);
 	if (!ip6) {
-		d[SRC4] = def(SRC4, 4, offsetof(struct input, ip4.src), 4, RTE_ACL_FIELD_TYPE_MASK);
-		d[DST4] = def(DST4, 5, offsetof(struct input, ip4.dst), 4, RTE_ACL_FIELD_TYPE_MASK);
+		d[SRC4] = def(SRC4, 5, offsetof(struct input, ip4.src), 4, RTE_ACL_FIELD_TYPE_MASK);
+		d[DST4] = def(DST4, 6, offsetof(struct input, ip4.dst), 4, RTE_ACL_FIELD_TYPE_MASK);
 		return;
 	}
-	d[FLOW_LABEL] = def(FLOW_LABEL, 4, offsetof(struct input, ip6.flow_label), 4,
+	d[FLOW_LABEL] = def(FLOW_LABEL, 5, offsetof(struct input, ip6.flow_label), 4,
 			    RTE_ACL_FIELD_TYPE_BITMASK);
 	for (unsigned i = 0; i < 8; i++)
-		d[SRC6 + i] = def(SRC6 + i, 5 + i, offsetof(struct input, ip6.src) + 4 * i, 4,
+		d[SRC6 + i] = def(SRC6 + i, 6 + i, offsetof(struct input, ip6.src) + 4 * i, 4,
 				  RTE_ACL_FIELD_TYPE_MASK);
 }
 
@@ -125,6 +128,8 @@ to_acl(const struct upf_filter_rule *r, bool ip6, uint8_t qfi_first, uint8_t qfi
 	a->field[DST_PORT].mask_range.u16 = ports ? r->dst_ports[1] : UINT16_MAX;
 	a->field[SPI].value.u32 = r->spi;
 	a->field[SPI].mask_range.u32 = spi ? UINT32_MAX : 0;
+	a->field[APP].value.u32 = r->app;
+	a->field[APP].mask_range.u32 = r->app ? UINT32_MAX : 0;
 	if (!ip6) {
 		a->field[SRC4].value.u32 = r->src[0];
 		a->field[SRC4].mask_range.u32 = ones(r->src_mask[0]);
@@ -223,6 +228,7 @@ upf_acl_match(const struct rte_acl_ctx *ctx, const struct upf_packet *p)
 	be16_put(in.ports, f->ports[0]);
 	be16_put(in.ports + 2, f->ports[1]);
 	be32_put(in.spi, f->spi);
+	be32_put(in.app, p->app);
 	if (f->version == 4) {
 		memcpy(in.ip4.src, f->src, sizeof(in.ip4.src));
 		memcpy(in.ip4.dst, f->dst, sizeof(in.ip4.dst));

@@ -8,6 +8,7 @@
 #include "modules/upf/upf_frame.h"
 #include "modules/upf/upf_net.h"
 #include "modules/upf/upf_report.h"
+#include "modules/upf/upf_urr.h"
 
 #define LIST_MAX 4096
 #define REPORTS_A_VISIT 1024
@@ -112,6 +113,7 @@ upf_answer_welcome(struct upf_control *c, uint64_t seq)
 	w.bucket_workers = workers;
 	w.sessions = c->ids.nb;
 	w.acked_event = c->events.acked;
+	w.applications_generation = c->apps.view.generation;
 	w.buffering_packets_max = upf->cfg->buffer_session_packets;
 	reply.seq = seq;
 	reply.body_case = AIRPATH__UPF__V1__REPLY__BODY_WELCOME;
@@ -187,9 +189,47 @@ struct usage_report {
 	UpfUsage usage;
 };
 
-/** @return `nb` reports in the arena, or NULL. */
+/** Application Detection Information in the arena, or NULL. */
+static Airpath__Upf__V1__ApplicationDetected *
+detected_fill(struct ctl_arena *a, struct upf_detected *d)
+{
+	struct {
+		Airpath__Upf__V1__ApplicationDetected pb;
+		Airpath__Upf__V1__Filter flow;
+		Airpath__Upf__V1__Prefix ends[2];
+		Airpath__Upf__V1__PortRange ports[2], *lists[2];
+	} *to = ctl_arena_alloc(a, sizeof(*to));
+	const size_t octets = d->version == 4 ? 4 : 16;
+
+	if (to == NULL)
+		return NULL;
+	airpath__upf__v1__application_detected__init(&to->pb);
+	to->pb.application = d->app;
+	if (d->version == 0)
+		return &to->pb;
+	airpath__upf__v1__filter__init(&to->flow);
+	to->pb.flow = &to->flow;
+	to->flow.protocol = d->proto;
+	for (unsigned i = 0; i < 2; i++) {
+		airpath__upf__v1__prefix__init(&to->ends[i]);
+		to->ends[i].address = (ProtobufCBinaryData){octets, i == 0 ? d->src : d->dst};
+		to->ends[i].bits = (uint32_t)(8 * octets);
+		airpath__upf__v1__port_range__init(&to->ports[i]);
+		to->ports[i].first = to->ports[i].last = d->ports[i];
+		to->lists[i] = &to->ports[i];
+	}
+	to->flow.source = &to->ends[0];
+	to->flow.destination = &to->ends[1];
+	to->flow.n_source_ports = to->flow.n_destination_ports = d->has_ports;
+	to->flow.source_ports = &to->lists[0];
+	to->flow.destination_ports = &to->lists[1];
+	return &to->pb;
+}
+
+/** @param detected as many, app 0: nothing; or NULL. @return `nb` reports in the arena, or NULL. */
 static UpfUsageReport **
-reports_fill(struct ctl_arena *a, const struct upf_usage_report *from, size_t nb)
+reports_fill(struct ctl_arena *a, const struct upf_usage_report *from,
+	     struct upf_detected *detected, size_t nb)
 {
 	struct usage_report *reports = ctl_arena_alloc(a, (nb + 1) * sizeof(*reports));
 	UpfUsageReport **list = ctl_arena_alloc(a, (nb + 1) * sizeof(UpfUsageReport *));
@@ -199,6 +239,8 @@ reports_fill(struct ctl_arena *a, const struct upf_usage_report *from, size_t nb
 		reports[i].pb.urr_id = from[i].urr_id;
 		reports[i].pb.triggers = from[i].triggers;
 		reports[i].pb.usage = &reports[i].usage;
+		if (detected && detected[i].app != 0)
+			reports[i].pb.detected = detected_fill(a, &detected[i]);
 		usage_fill(&reports[i].usage, &from[i]);
 		list[i] = &reports[i].pb;
 	}
@@ -218,9 +260,9 @@ result_fill(struct upf_control *c, UpfOpResult *to, const struct upf_op *op)
 	if (op->msg == NULL)
 		return true;
 	to->n_reports = op->msg->nb_reports;
-	to->reports = reports_fill(&c->arena, op->msg->reports, to->n_reports);
+	to->reports = reports_fill(&c->arena, op->msg->reports, NULL, to->n_reports);
 	to->n_removed = op->msg->nb_removed;
-	to->removed = reports_fill(&c->arena, op->msg->removed, to->n_removed);
+	to->removed = reports_fill(&c->arena, op->msg->removed, NULL, to->n_removed);
 	return to->reports && to->removed;
 }
 
@@ -285,7 +327,8 @@ event_add(struct upf_control *c, Airpath__Upf__V1__Event *e, Airpath__Upf__V1__E
 
 /** Reports of one session that belong together. */
 static void
-usage_event(struct upf_control *c, uint64_t id, const struct upf_usage_report *r, unsigned nb)
+usage_event(struct upf_control *c, uint64_t id, const struct upf_usage_report *r,
+	    struct upf_detected *detected, unsigned nb)
 {
 	Airpath__Upf__V1__Event e = AIRPATH__UPF__V1__EVENT__INIT;
 	Airpath__Upf__V1__UsageEvent u = AIRPATH__UPF__V1__USAGE_EVENT__INIT;
@@ -293,7 +336,7 @@ usage_event(struct upf_control *c, uint64_t id, const struct upf_usage_report *r
 	ctl_arena_reset(&c->arena);
 	u.id = id;
 	u.n_reports = nb;
-	u.reports = reports_fill(&c->arena, r, nb);
+	u.reports = reports_fill(&c->arena, r, detected, nb);
 	e.usage = &u;
 	if (u.reports)
 		event_add(c, &e, AIRPATH__UPF__V1__EVENT__BODY_USAGE);
@@ -453,18 +496,28 @@ static bool
 worker_reports(struct upf_control *c, struct upf_worker *w, struct gathering *g)
 {
 	struct upf_usage_report group[GROUP_MAX];
+	struct upf_detected detected[GROUP_MAX], next = {0};
 	struct upf_report r;
 	unsigned nb = 0, in_group = 0;
 
 	/* A group is in the ring whole: the worker asks for room first. */
-	while ((nb < REPORTS_A_VISIT || in_group) && upf_report_get(w->reports, &r)) {
+	while ((nb < REPORTS_A_VISIT || in_group || next.app != 0) &&
+	       upf_report_get(w->reports, &r)) {
 		nb++;
 		if (r.kind == UPF_REPORT_USAGE) {
+			/* Of two parts of a report the second is the one of now. */
+			detected[in_group] = (struct upf_detected){0};
+			if (r.usage.triggers != UPF_TRIGGER_MONIT) {
+				detected[in_group] = next;
+				next.app = 0;
+			}
 			group[in_group++] = r.usage;
 			if (!r.more || in_group == GROUP_MAX) {
-				usage_event(c, r.id, group, in_group);
+				usage_event(c, r.id, group, detected, in_group);
 				in_group = 0;
 			}
+		} else if (r.kind == UPF_REPORT_DETECTED) {
+			next = r.detected;
 		} else if (r.kind == UPF_REPORT_CHECKPOINT) {
 			checkpoint_add(c, g, &r);
 		} else if (r.kind == UPF_REPORT_DOWNLINK) {

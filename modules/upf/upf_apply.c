@@ -166,6 +166,7 @@ set_tunnel(struct upf_session *a, const struct upf_tunnel *t)
 	a->only_up = t->only;
 	a->only_qfi = t->only_qfi;
 	a->up_interfaces = t->interfaces;
+	a->flags |= t->flow ? UPF_SESSION_FLOW_UP : 0;
 }
 
 static void
@@ -195,6 +196,16 @@ set_tunnels(const struct upf_tables *t, struct upf_session *s, const struct upf_
 	}
 }
 
+static uint8_t
+flags_of(const struct upf_rules *r)
+{
+	return (uint8_t)((r->accounts.inactivity_ns ? UPF_SESSION_INACTIVITY : 0) |
+			 (r->flow_down ? UPF_SESSION_FLOW_DOWN : 0) |
+			 (r->reads & UPF_READS_TOS ? UPF_SESSION_READS_TOS : 0) |
+			 (r->reads & UPF_READS_QFI ? UPF_SESSION_READS_QFI : 0) |
+			 (r->reads & UPF_READS_LABEL ? UPF_SESSION_READS_LABEL : 0));
+}
+
 /* Line 0, from the rules. */
 static void
 set_session(struct upf_session *s, struct upf_rules *r)
@@ -204,12 +215,11 @@ set_session(struct upf_session *s, struct upf_rules *r)
 	memcpy(&s->ue_ip4, r->ue_ip4, sizeof(s->ue_ip4));
 	memcpy(&s->ue_ip6, r->ue_ip6, sizeof(s->ue_ip6));
 	s->rules = r;
-	s->version_low = (uint16_t)r->version;
+	s->stamp++;
 	s->nb_lanes = (uint8_t)r->nb_lanes;
 	s->only_down = r->only_down;
 	s->down_interfaces = r->down_interfaces;
-	s->flags = (uint8_t)((s->flags & UPF_SESSION_DIRTY) |
-			     (r->accounts.inactivity_ns ? UPF_SESSION_INACTIVITY : 0));
+	s->flags = (uint8_t)((s->flags & UPF_SESSION_DIRTY) | flags_of(r));
 	r->accounts.session = s;
 }
 
@@ -240,6 +250,15 @@ set_ethernet(struct upf_tables *t, struct upf_session *s, struct upf_rules *r,
 		upf_ethernet_leave(old->ethernet);
 }
 
+/* A slot's next session has another stamp, should its handle be an old one's. */
+static void
+begin(struct upf_tables *t, struct upf_session *s)
+{
+	memset(s, 0, offsetof(struct upf_session, inline_lanes));
+	s->stamp = t->stamps++;
+	t->sessions++;
+}
+
 int
 upf_apply_set(struct upf_tables *t, struct upf_rules *r, struct upf_charger *charger,
 	      uint64_t now_ns, struct upf_applied *out)
@@ -254,12 +273,12 @@ upf_apply_set(struct upf_tables *t, struct upf_rules *r, struct upf_charger *cha
 	if (old)
 		upf_urr_leave(&old->accounts, now_ns);
 	else
-		memset(s, 0, offsetof(struct upf_session, inline_lanes));
+		begin(t, s);
 	carry_meters(r, r->lanes, old, s->lanes, now_ns);
-	if (old)
+	if (old) {
 		clear_aliases(t, old);
-	else
-		t->sessions++;
+		r->nb_flows = old->nb_flows;
+	}
 	*out = (struct upf_applied){.session = s, .old = old, .spent = set_lanes(s, r)};
 	set_session(s, r);
 	set_tunnels(t, s, r);

@@ -197,6 +197,8 @@ check_pdr(struct upf_compiler *c, unsigned i)
 		return upf_refuse(w, UPF_KIND(PDR), pdr->id, "its id or source is out of range");
 	if (pdr->tunnel > w->m->n_tunnels)
 		return upf_refuse(w, UPF_KIND(PDR), pdr->id, "its tunnel is not there");
+	if (pdr->application > UINT16_MAX)
+		return upf_refuse(w, UPF_KIND(PDR), pdr->id, "its application is out of range");
 	if (pdr->interface > UPF_INTERFACES_MAX ||
 	    (pdr->interface != 0 && !c->c.interface_types[pdr->interface]))
 		return upf_refuse(w, UPF_KIND(PDR), pdr->id, "no such interface");

@@ -129,7 +129,8 @@ static int
 add_filter(struct upf_work *w, const UpfPdr *pdr, const UpfFilter *f, uint8_t order,
 	   const struct side *src, const struct side *dst)
 {
-	struct upf_filter_rule r = {.qfis = pdr->qfis, .order = order};
+	struct upf_filter_rule r = {
+		.qfis = pdr->qfis, .order = order, .app = (uint16_t)pdr->application};
 	struct side fs, fd, s, d;
 	uint8_t families;
 
@@ -246,6 +247,41 @@ group_of(struct upf_work *w, uint32_t teid, unsigned interface, unsigned first_g
 	w->nb_groups++;
 }
 
+static uint8_t
+reads_of(const struct upf_work *w)
+{
+	uint8_t reads = 0;
+
+	for (unsigned i = 0; i < w->nb_filter_rules; i++) {
+		const struct upf_filter_rule *r = &w->filter_rules[i];
+
+		reads |= (r->tos_mask ? UPF_READS_TOS : 0) | (r->qfis ? UPF_READS_QFI : 0) |
+			 (r->flags & UPF_FILTER_FLOW_LABEL ? UPF_READS_LABEL : 0) |
+			 (r->app ? UPF_READS_APP : 0);
+	}
+	return reads;
+}
+
+static bool
+has_applications(const UpfSession *m)
+{
+	for (size_t i = 0; i < m->n_pdrs; i++)
+		if (m->pdrs[i]->application != 0)
+			return true;
+	return false;
+}
+
+/* Flows are kept where there is something to choose, or to search for long; and of both directions
+ * where one has an application, as that is learned from either. */
+static void
+group_flow(const struct upf_work *w, struct upf_new_group *g)
+{
+	g->reads = reads_of(w);
+	g->flow = (g->nb > 1 || has_applications(w->m) ||
+		   w->nb_filter_rules > UPF_FILTER_LINEAR_MAX) &&
+		  g - w->groups <= UINT8_MAX;
+}
+
 static int
 group_filters(struct upf_compiler *c, struct upf_new_group *g)
 {
@@ -258,6 +294,7 @@ group_filters(struct upf_compiler *c, struct upf_new_group *g)
 			return -1;
 	if (w->nb_filter_rules == 0)
 		return 0;
+	group_flow(w, g);
 	ret = upf_filter_get(c->sets, w->filter_rules, w->nb_filter_rules, &g->filters);
 	return ret < 0 ? upf_refuse_memory(w) : 0;
 }
@@ -268,13 +305,19 @@ upf_compile_groups(struct upf_compiler *c)
 	struct upf_work *w = &c->work;
 
 	w->nb_groups = w->nb_group_lanes = 0;
+	/* That of downlink packets from the core comes first: UPF_SESSION_FLOW_DOWN. */
+	if (w->m->core_interface != 0)
+		group_of(w, 0, w->m->core_interface, 0);
+	for (unsigned n = 1; n <= UPF_INTERFACES_MAX; n++)
+		if (n != w->m->core_interface)
+			group_of(w, 0, n, 0);
 	for (unsigned i = 0; i < w->m->n_pdrs; i++) {
 		uint32_t teid = teid_of(w, w->pdrs[i]);
 		unsigned k = 0, first = w->nb_groups;
 
 		while (teid_of(w, w->pdrs[k]) != teid)
 			k++;
-		for (unsigned n = 1; k == i && n <= UPF_INTERFACES_MAX; n++)
+		for (unsigned n = 1; teid != 0 && k == i && n <= UPF_INTERFACES_MAX; n++)
 			group_of(w, teid, n, first);
 	}
 	if (w->m->ethernet)

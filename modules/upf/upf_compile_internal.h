@@ -27,6 +27,8 @@ struct upf_new_group {
 	struct upf_filter_set *filters;
 	uint32_t teid, interfaces;
 	uint16_t nb, first; /**< of `lanes` */
+	uint8_t reads;
+	bool flow;
 };
 
 /** What one compilation needs, kept for the next. */

@@ -178,6 +178,11 @@ make(struct upf_work *w)
 		r->groups[i].teid = w->groups[i].teid;
 		r->groups[i].interfaces = w->groups[i].interfaces;
 		r->groups[i].nb_lanes = w->groups[i].nb;
+		r->groups[i].reads = w->groups[i].reads;
+		r->groups[i].flow = w->groups[i].flow;
+		r->groups[i].uplink =
+			(unsigned)w->pdrs[r->groups[i].lanes[0]]->source == UPF_ACCESS;
+		r->reads |= w->groups[i].flow ? w->groups[i].reads : 0;
 	}
 	for (size_t i = 0; i < m->n_tunnels; i++)
 		r->tunnels[i] = (struct upf_tunnel){.teid = m->tunnels[i]->teid,

@@ -51,6 +51,7 @@ compile_pdr(struct upf_compiler *c, const struct upf_rules *r, unsigned i, struc
 	pdr->outer_removal = m->outer_header_removal;
 	pdr->remove_extension = m->remove_extension;
 	pdr->qfis = m->qfis;
+	pdr->app = (uint16_t)m->application;
 	if (resolve(c, r, m, pdr) < 0)
 		return -1;
 	pdr->out_interface = r->fars[pdr->far].to.interface;
@@ -171,7 +172,6 @@ only_of_tunnel(struct upf_compiler *c, struct upf_rules *r, struct upf_tunnel *t
 	int i = only_pdr(c, r, t->teid, UINT32_MAX, &t->interfaces);
 	const struct upf_pdr *pdr;
 
-	t->only_qfi = 0xFF;
 	if (i < 0)
 		return;
 	pdr = &r->pdrs[i];
@@ -207,11 +207,45 @@ only_down(struct upf_compiler *c, struct upf_rules *r)
 	r->only_down = (uint8_t)(i + 1);
 }
 
+/* --- lookups that are kept by flow ------------------------------------------------------------ */
+
+/* The tunnel's first group that wants it; of another interface's line 0 says nothing. */
+static void
+flow_of_tunnel(const struct upf_rules *r, struct upf_tunnel *t)
+{
+	for (unsigned i = 0; i < r->nb_groups && !t->flow; i++) {
+		if (r->groups[i].teid != t->teid || !r->groups[i].flow)
+			continue;
+		t->flow = true;
+		t->only_qfi = (uint8_t)i;
+		t->interfaces = r->groups[i].interfaces;
+	}
+}
+
+static void
+flow_down(struct upf_rules *r)
+{
+	const struct upf_group *g = r->groups;
+
+	if (r->nb_groups == 0 || g->teid != 0 || !g->flow ||
+	    !(g->interfaces >> r->core_interface & 1))
+		return;
+	r->flow_down = true;
+	r->down_interfaces = g->interfaces;
+}
+
 void
 upf_compile_only(struct upf_compiler *c, struct upf_rules *r)
 {
-	for (unsigned i = 0; i < r->nb_tunnels; i++)
-		only_of_tunnel(c, r, &r->tunnels[i]);
-	if (r->core_interface != 0)
+	for (unsigned i = 0; i < r->nb_tunnels; i++) {
+		r->tunnels[i].only_qfi = 0xFF;
+		if (!(r->reads & UPF_READS_APP))
+			only_of_tunnel(c, r, &r->tunnels[i]);
+		if (r->tunnels[i].only == 0)
+			flow_of_tunnel(r, &r->tunnels[i]);
+	}
+	if (r->core_interface != 0 && !(r->reads & UPF_READS_APP))
 		only_down(c, r);
+	if (r->core_interface != 0 && r->only_down == 0)
+		flow_down(r);
 }

@@ -195,7 +195,8 @@ upf_urr_wants_more(const UpfUrr *u)
 	       u->event_threshold || u->has_event_quota || u->quota_holding_s || u->inactivity_s ||
 	       u->quota_validity_s || u->monitoring_unix_s || u->subsequent_volume_threshold ||
 	       u->subsequent_time_threshold_s || u->dropped_dl_packets || u->dropped_dl_bytes ||
-	       u->has_quota_far || u->n_linked_urr_ids;
+	       u->has_quota_far || u->n_linked_urr_ids ||
+	       u->triggers & (UPF_TRIGGER_START | UPF_TRIGGER_STOPT);
 }
 
 static int

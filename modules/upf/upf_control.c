@@ -139,6 +139,7 @@ step(struct upf_control *c)
 	any = upf_control_replies(c);
 	requests_finish(c);
 	any |= upf_answer_reports(c);
+	any |= upf_apps_step(c);
 	upf_load_tell(c);
 	upf_socket_flush(c);
 	pthread_mutex_unlock(&c->lock);
@@ -219,6 +220,7 @@ upf_control_create(struct upf *upf, struct ap_error *err)
 	c->agent = &c->server.clients[0];
 	pthread_mutex_init(&c->lock, NULL);
 	ctl_arena_init(&c->arena);
+	upf_apps_init(&c->apps);
 	c->under_way = calloc(upf->nb_workers, sizeof(*c->under_way));
 	c->compiler = compiler_make(c);
 	if (c->under_way == NULL || c->compiler == NULL || upf_ids_init(&c->ids) < 0 ||
@@ -274,6 +276,7 @@ under_way_free(struct upf_control *c)
 		while (rte_ring_sc_dequeue(c->upf->workers[k].messages, (void **)&m) == 0) {
 			if (m->kind == UPF_MSG_SET)
 				upf_rules_free(c->compiler, m->rules);
+			dpi_scratch_free(m->scratch);
 			upf_msg_free(c, m);
 		}
 	while (upf_control_replies(c))
@@ -292,12 +295,14 @@ upf_control_destroy(struct upf_control *c)
 	if (c == NULL)
 		return;
 	upf_control_stop(c);
+	c->greeted = false; /* nobody is told any more */
 	if (c->compiler && c->under_way) {
 		under_way_free(c);
 		for (unsigned k = 0; k < c->upf->nb_workers; k++)
 			upf_tables_each(c->upf->workers[k].tables, rules_free, c);
 		upf_compiler_destroy(c->compiler);
 	}
+	upf_apps_fini(c);
 	ctl_server_fini(&c->server);
 	ctl_events_fini(&c->events);
 	upf_ids_fini(&c->ids);
@@ -359,6 +364,29 @@ upf_control_peers(struct upf_control *c, struct upf_peer_view *peers, unsigned m
 	for (unsigned i = 1; i < p->nb && nb < max; i++)
 		if (p->peer[i].refs > 0)
 			peers[nb++] = (struct upf_peer_view){p->peer[i].key, p->peer[i].refs};
+	pthread_mutex_unlock(&c->lock);
+	return nb;
+}
+
+unsigned
+upf_control_applications(struct upf_control *c, uint32_t after, struct upf_apps_view *view,
+			 struct upf_app_view *apps, unsigned max)
+{
+	const struct upf_apps_rules *r;
+	unsigned nb = 0;
+
+	pthread_mutex_lock(&c->lock);
+	upf_apps_look(&c->apps, view);
+	r = c->apps.in_force;
+	for (uint32_t i = after + 1; r != NULL && i < UPF_APPS && nb < max; i++) {
+		if (r->ids[i] == NULL)
+			continue;
+		apps[nb] = (struct upf_app_view){.index = (uint16_t)i};
+		snprintf(apps[nb].id, sizeof(apps[nb].id), "%s", r->ids[i]);
+		for (unsigned k = 0; k < c->upf->nb_workers; k++)
+			apps[nb].flows += c->upf->workers[k].scans->apps[i];
+		nb++;
+	}
 	pthread_mutex_unlock(&c->lock);
 	return nb;
 }

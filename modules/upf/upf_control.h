@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "core/config.h"
+#include "modules/upf/upf_apps.h"
 #include "modules/upf/upf_peer.h"
 
 struct upf;
@@ -45,6 +46,17 @@ void upf_control_destroy(struct upf_control *c);
 
 /** Any thread. */
 void upf_control_stats(struct upf_control *c, struct upf_control_stats *s);
+
+/** An application in force. */
+struct upf_app_view {
+	uint16_t index;
+	char id[64];    /**< its begin */
+	uint64_t flows; /**< that were found to be of it, of all generations */
+};
+
+/** @return applications with an index above `after` that were told, rising. Any thread. */
+unsigned upf_control_applications(struct upf_control *c, uint32_t after, struct upf_apps_view *view,
+				  struct upf_app_view *apps, unsigned max);
 
 /** @return handle of a session, or 0. Any thread. */
 uint32_t upf_control_handle(struct upf_control *c, uint64_t id);

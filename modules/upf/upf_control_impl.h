@@ -12,6 +12,7 @@
 #include "modules/ctl/ctl_arena.h"
 #include "modules/ctl/ctl_events.h"
 #include "modules/ctl/ctl_server.h"
+#include "modules/upf/upf_apps.h"
 #include "modules/upf/upf_compile.h"
 #include "modules/upf/upf_control.h"
 #include "modules/upf/upf_ids.h"
@@ -64,6 +65,7 @@ struct upf_control {
 	struct upf_ids ids;
 	struct upf_remotes remotes;
 	struct upf_macs macs;
+	struct upf_apps apps;
 	struct ctl_events events;
 	struct ctl_arena arena;
 	struct upf_request *first, *last; /**< in the order they came */
@@ -126,6 +128,9 @@ void upf_request_apply(struct upf_control *c, struct upf_request *r,
 void upf_request_done(struct upf_control *c, struct upf_msg *m);
 
 void upf_msg_free(struct upf_control *c, struct upf_msg *m);
+
+/** Gives a message to a worker, as soon as there is room: replies are taken until then. */
+void upf_worker_send(struct upf_control *c, unsigned worker, struct upf_msg *m);
 
 /* upf_answer.c */
 

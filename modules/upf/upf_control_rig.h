@@ -102,6 +102,9 @@ rig_make(unsigned workers, unsigned sessions, bool threads)
 				       .sessions = sessions,
 				       .buffer_packets = 64,
 				       .buffer_session_packets = 16,
+				       .flows = 4096,
+				       .session_flows = 256,
+				       .dpi = {.scans = 64},
 				       .interfaces = rig->interfaces,
 				       .interfaces_count = RTE_DIM(rig->interfaces)};
 	rig->threads = threads;

@@ -5,6 +5,7 @@
 #include "modules/upf/upf_buffer.h"
 #include "modules/upf/upf_do.h"
 #include "modules/upf/upf_msg.h"
+#include "modules/upf/upf_scans.h"
 
 static uint16_t
 take(struct upf_accounts *a, unsigned urr, uint32_t trigger, uint64_t now_ns,
@@ -67,13 +68,29 @@ static void delete (struct upf_worker *w, struct upf_msg *m, struct upf_session 
 		m->status = UPF_STATUS_UNKNOWN_SESSION;
 }
 
+/** New flows are of the new set's applications; those that have one keep it. */
+static void
+applications(struct upf_scans *t, struct upf_msg *m)
+{
+	struct dpi_scratch *old = t->scratch;
+
+	t->set = m->set;
+	t->scratch = m->scratch;
+	m->scratch = old;
+}
+
 void
 upf_do(struct upf_worker *w, struct upf_msg *m, uint64_t now_ns)
 {
-	struct upf_session *s = upf_by_handle(w->tables, m->handle);
+	struct upf_session *s;
 
 	w->applied++;
 	m->status = UPF_STATUS_OK;
+	if (m->kind == UPF_MSG_APPLICATIONS) {
+		applications(w->scans, m);
+		return;
+	}
+	s = upf_by_handle(w->tables, m->handle);
 	if (s && s->id != m->id)
 		s = NULL;
 	if (m->kind == UPF_MSG_SET)

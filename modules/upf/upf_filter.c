@@ -169,6 +169,8 @@ rule_matches(const struct upf_filter_rule *r, const struct upf_packet *p, bool a
 	if (!(r->flags & (f->version == 4 ? UPF_FILTER_IP4 : UPF_FILTER_IP6)) ||
 	    (r->ue & ~p->ue) != 0)
 		return false;
+	if (r->app != 0 && r->app != p->app)
+		return false;
 	if (!any_qfi && r->qfis != 0 && (p->qfi > 63 || !(r->qfis >> p->qfi & 1)))
 		return false;
 	if (((r->tos ^ f->tos) & r->tos_mask) != 0)

@@ -29,8 +29,9 @@ enum upf_packet_ue { /* which addresses are the UE's */
 /** What rules look at. */
 struct upf_packet {
 	struct flow flow;
-	uint8_t qfi; /**< UPF_NO_QFI: none */
-	uint8_t ue;  /**< Σ enum upf_packet_ue */
+	uint8_t qfi;  /**< UPF_NO_QFI: none */
+	uint8_t ue;   /**< Σ enum upf_packet_ue */
+	uint16_t app; /**< application of its flow, 0: none known */
 };
 
 enum upf_filter_flag {
@@ -55,7 +56,7 @@ struct upf_filter_rule {
 	uint8_t ue;    /**< Σ enum upf_packet_ue that must be */
 	uint8_t flags; /**< enum upf_filter_flag */
 	uint8_t order; /**< which PDR: 0 goes first */
-	uint8_t zero[2];
+	uint16_t app;  /**< 0: any or none */
 };
 
 struct upf_filter_set;

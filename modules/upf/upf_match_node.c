@@ -4,6 +4,8 @@
  * is an index; of most sessions line 0 says the lane. What has no session goes to upf_local, which
  * knows whether its sender is told.
  *
+ * Where rules of one tunnel differ in more than that, upf_flow has the lane by the packet's flow.
+ *
  * Uplink packets whose source is not the UE's are dropped (TS 23.501 §5.8.2.4), and those of a QFI
  * that the session does not have (TS 29.244 §8.2.89).
  *
@@ -43,6 +45,7 @@ enum {
 static const char *const edges[] = {
 	[UPF_MATCH_POLICE] = "police",
 	[UPF_MATCH_LOCAL] = "local",
+	[UPF_MATCH_FLOW] = "flow",
 };
 static const char *const drops[] = {
 	[DROP_NO_PDR] = "no_pdr",
@@ -67,9 +70,12 @@ struct visit {
 	const struct upf *upf;
 	struct upf_tables *tables;
 	uint32_t now_s;
-	struct rte_mbuf *local[CHUNK];
-	uint16_t nb_local;
+	struct rte_mbuf *local[CHUNK], *flow[CHUNK];
+	uint16_t nb_local, nb_flow;
 };
+
+/** What lane_slow() says in place of a lane. */
+enum { TO_LOCAL = INT_MIN, TO_FLOW };
 
 static inline bool
 ip_is_whole(const struct rte_mbuf *m, uint8_t rx)
@@ -209,10 +215,14 @@ lane_of_frame(const struct visit *v, const struct rte_mbuf *m, struct upf_sessio
 		       : -DROP_MACS - 1;
 }
 
-/** Any packet, without shortcuts. @return lane; -1 - drop reason; INT_MIN: for upf_local */
+/**
+ * Any packet, without shortcuts.
+ * @param group of PDRs, with TO_FLOW
+ * @return lane; -1 - drop reason; TO_LOCAL; TO_FLOW
+ */
 static int
 lane_slow(const struct visit *v, struct rte_mbuf *m, struct upf_session *slot,
-	  struct upf_session **session)
+	  struct upf_session **session, int *group)
 {
 	struct upf_arrival a = *upf_arrival(m);
 	struct upf_session *s;
@@ -224,7 +234,7 @@ lane_slow(const struct visit *v, struct rte_mbuf *m, struct upf_session *slot,
 		return -DROP_MALFORMED - 1;
 	s = session_slow(v, &a, slot);
 	if (s == NULL)
-		return INT_MIN;
+		return TO_LOCAL;
 	*session = s;
 	if (a.rx & UPF_RX_END_MARKER)
 		return lane_of_marker(s, a.teid);
@@ -242,6 +252,9 @@ lane_slow(const struct visit *v, struct rte_mbuf *m, struct upf_session *slot,
 		if (lane >= 0)
 			return lane;
 	}
+	*group = upf_group_of(s->rules, &a);
+	if (*group >= 0 && s->rules->groups[*group].flow)
+		return TO_FLOW;
 	lane = upf_match_lane(s, &a, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
 	return lane >= 0 ? lane : -reasons[-lane] - 1;
 }
@@ -324,18 +337,55 @@ to_nobody(struct visit *v, struct rte_mbuf *m)
 	rte_pktmbuf_free(m);
 }
 
-/** @return the session a packet goes on with; NULL: it is dropped, or in v->local */
+/**
+ * The group of PDRs by line 0 alone: the usual packet of a session whose lanes are kept by flow.
+ * @return group, or -1: it takes lane_slow()
+ */
+static inline int
+group_fast(const struct upf_session *s, const struct rte_mbuf *m, const struct upf_arrival *a)
+{
+	if (unlikely(s == NULL || s->id == 0 || s->flags & UPF_SESSION_ALIAS ||
+		     a->rx & (UPF_RX_END_MARKER | UPF_RX_FRAME) || !ip_is_whole(m, a->rx)))
+		return -1;
+	if (a->rx & UPF_RX_TUNNEL)
+		return s->flags & UPF_SESSION_FLOW_UP &&
+				       s->generation == upf_teid_generation(a->teid) &&
+				       s->up_interfaces >> a->interface & 1
+			       ? s->only_qfi
+			       : -1;
+	return s->flags & UPF_SESSION_FLOW_DOWN && s->handle == a->teid &&
+			       s->down_interfaces >> a->interface & 1
+		       ? 0
+		       : -1;
+}
+
+static inline void
+active(const struct visit *v, struct upf_session *s)
+{
+	if (unlikely(s->flags & UPF_SESSION_INACTIVITY && s->active_s != v->now_s))
+		s->active_s = v->now_s;
+}
+
+/** @return the session a packet goes on with; NULL: it is dropped, or in v->local or v->flow */
 static struct upf_session *
 match_slow(struct visit *v, struct rte_mbuf *m, struct upf_session *slot, unsigned *lane)
 {
-	struct upf_session *s = NULL;
-	int l = lane_slow(v, m, slot, &s);
+	struct upf_session *s = slot;
+	int group = group_fast(slot, m, upf_arrival(m));
+	int l = group >= 0 ? TO_FLOW : lane_slow(v, m, slot, &s, &group);
 
-	if (l == INT_MIN && (upf_arrival(m)->rx & (UPF_RX_FRAME | UPF_RX_TUNNEL)) == UPF_RX_FRAME) {
+	if (likely(l == TO_FLOW)) {
+		active(v, s);
+		upf_matched_set(m, s, (uint16_t)group);
+		v->flow[v->nb_flow++] = m;
+		return NULL;
+	}
+	if (l == TO_LOCAL &&
+	    (upf_arrival(m)->rx & (UPF_RX_FRAME | UPF_RX_TUNNEL)) == UPF_RX_FRAME) {
 		to_nobody(v, m);
 		return NULL;
 	}
-	if (l == INT_MIN) {
+	if (l == TO_LOCAL) {
 		v->local[v->nb_local++] = m;
 		return NULL;
 	}
@@ -372,8 +422,7 @@ match(struct visit *v, struct rte_mbuf **pkts, uint16_t nb, struct rte_mbuf **to
 				continue;
 		}
 		rte_prefetch0_write(&s->lanes[lane]);
-		if (unlikely(s->flags & UPF_SESSION_INACTIVITY && s->active_s != v->now_s))
-			s->active_s = v->now_s;
+		active(v, s);
 		upf_matched_set(m, s, (uint16_t)lane);
 		to[kept++] = m;
 	}
@@ -393,11 +442,12 @@ upf_match_process(struct rte_graph *graph, struct rte_node *node, void **objs, u
 
 	n->in += nb;
 	for (uint16_t from = 0; from < nb; from = (uint16_t)(from + CHUNK)) {
-		v.nb_local = 0;
+		v.nb_local = v.nb_flow = 0;
 		kept = (uint16_t)(kept + match(&v, pkts + from,
 					       RTE_MIN((uint16_t)(nb - from), (uint16_t)CHUNK),
 					       pkts + kept));
 		ap_next(n, UPF_MATCH_LOCAL, v.local, v.nb_local);
+		ap_next(n, UPF_MATCH_FLOW, v.flow, v.nb_flow);
 	}
 	ap_next_all(n, graph, node, UPF_MATCH_POLICE, objs, kept);
 	return nb;

@@ -8,6 +8,8 @@
 
 #include "modules/upf/upf_net_test.h"
 #include "modules/upf/upf.h"
+#include "modules/upf/upf_flow.h"
+#include "modules/upf/upf_scans.h"
 #include "test_eal.h"
 #include "test_node.h"
 #include "test_upf.h"
@@ -23,7 +25,7 @@ static struct test_message msg;
 static struct ap_cfg_upf cfg;
 static struct upf upf;
 static struct upf_worker w;
-static struct test_node *match;
+static struct test_node *match, *flow;
 
 static int
 setup(void **state)
@@ -31,7 +33,13 @@ setup(void **state)
 	(void)state;
 	test_unit_open(&u);
 	upf = (struct upf){.cfg = &cfg, .nb_workers = 1, .workers = &w, .index = u.index};
-	w = (struct upf_worker){.upf = &upf, .tables = u.tables, .charger = &u.charger};
+	cfg = (struct ap_cfg_upf){.flows = 1024, .session_flows = 100, .dpi = {.scans = 8}};
+	w = (struct upf_worker){.upf = &upf,
+				.tables = u.tables,
+				.charger = &u.charger,
+				.flows = upf_flows_create(cfg.flows),
+				.scans = upf_scans_create(cfg.dpi.scans)};
+	flow = test_node_make("upf_flow", &upf);
 	match = test_node_make("upf_match", &upf);
 	match->worker.now_ns = 7 * AP_NS_PER_S;
 	return 0;
@@ -45,6 +53,10 @@ teardown(void **state)
 		assert_int_equal(test_delete(&u, HANDLE, 77), 0);
 	test_node_balance(match);
 	test_node_free(match);
+	test_node_balance(flow);
+	test_node_free(flow);
+	upf_flows_destroy(w.flows);
+	upf_scans_destroy(w.scans);
 	test_unit_close(&u);
 	assert_pool_full(pool);
 	return 0;
@@ -81,19 +93,30 @@ down(uint32_t dst)
 	return packet(0, 0, TEST_CORE_INTERFACE, 0x08080808, dst, -1);
 }
 
-/* One packet. @return its lane; -1: for upf_local; -2 - drop reason */
+static void
+forget_counts(struct test_node *t)
+{
+	memset(t->n.drops, 0, sizeof(t->n.drops));
+	t->n.in = t->n.made = 0;
+	memset(t->n.out, 0, sizeof(t->n.out));
+}
+
+/* One packet. @return its lane; -1: for upf_local; -2 - drop reason, here or at upf_flow */
 static int
 one(struct rte_mbuf *m)
 {
 	struct rte_mbuf **out;
 	int lane;
 
-	memset(match->n.drops, 0, sizeof(match->n.drops));
-	match->n.in = match->n.made = 0;
-	memset(match->n.out, 0, sizeof(match->n.out));
+	forget_counts(match);
+	forget_counts(flow);
 	test_node_visit(match, &m, 1);
 	test_node_balance(match);
-	if (test_node_take(match, UPF_MATCH_POLICE, &out) == 1) {
+	test_node_visit(flow, (struct rte_mbuf **)match->edges[UPF_MATCH_FLOW]->objs,
+			match->edges[UPF_MATCH_FLOW]->idx);
+	match->edges[UPF_MATCH_FLOW]->idx = 0;
+	if (test_node_take(match, UPF_MATCH_POLICE, &out) == 1 ||
+	    test_node_take(flow, UPF_FLOW_POLICE, &out) == 1) {
 		assert_ptr_equal(upf_matched_session(out[0]), upf_by_handle(u.tables, HANDLE));
 		lane = upf_matched_lane(out[0]);
 		rte_pktmbuf_free(out[0]);
@@ -104,7 +127,7 @@ one(struct rte_mbuf *m)
 		return -1;
 	}
 	for (int i = 0; i < match->n.type->nb_drops; i++)
-		if (match->n.drops[i] != 0)
+		if (match->n.drops[i] + (i < flow->n.type->nb_drops ? flow->n.drops[i] : 0) != 0)
 			return -2 - i;
 	fail_msg("the packet is nowhere");
 	return 0;
@@ -209,6 +232,8 @@ filters_decide_between_lanes(void **state)
 	assert_int_equal(
 		one(packet(UPF_RX_TUNNEL, HANDLE, TEST_ACCESS_INTERFACE, UE, 0x08090901, 9)), 1);
 	assert_int_equal(one(down(UE)), 2);
+	/* Those that had a choice took it by their flow, the others did without. */
+	assert_int_equal(w.flows->stats.live, 2);
 }
 
 static void

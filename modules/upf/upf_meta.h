@@ -7,6 +7,7 @@
  * mbuf's first cache line, and `flags` is at the same place, so AP_M_* keep their meaning.
  *
  *   upf_in → upf_steer → upf_match      struct upf_arrival
+ *   upf_match → upf_flow                struct upf_matched, group of PDRs in vlan_tci
  *   upf_match → … → upf_forward         struct upf_matched, lane in vlan_tci
  *   upf_forward → upf_out               struct upf_leave
  *
@@ -109,6 +110,13 @@ upf_matched_set(struct rte_mbuf *m, const void *session, uint16_t lane)
 
 	m->packet_type = (uint32_t)a.rx << 8 | a.qfi;
 	upf_matched_move(m, session, lane);
+}
+
+/** upf_flow: the lane of a packet whose group of PDRs it knew. */
+static inline void
+upf_matched_lane_set(struct rte_mbuf *m, uint16_t lane)
+{
+	m->vlan_tci = lane;
 }
 
 static inline void *

@@ -11,13 +11,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "modules/dpi/dpi_set.h"
 #include "modules/upf/upf_apply.h"
 #include "modules/upf/upf_report.h"
 
 enum upf_msg_kind {
-	UPF_MSG_SET,    /**< `rules` replace those of session `id`, or make it */
-	UPF_MSG_DELETE, /**< session `id` goes; its last usage is reported (TERMR) */
-	UPF_MSG_QUERY,  /**< usage of `query` is reported (IMMER) */
+	UPF_MSG_SET,          /**< `rules` replace those of session `id`, or make it */
+	UPF_MSG_DELETE,       /**< session `id` goes; its last usage is reported (TERMR) */
+	UPF_MSG_QUERY,        /**< usage of `query` is reported (IMMER) */
+	UPF_MSG_APPLICATIONS, /**< new flows are of applications of `set` */
 };
 
 enum upf_status { /* Status of api/upf.proto */
@@ -45,6 +47,8 @@ struct upf_msg {
 	uint32_t *query;         /**< URR ids */
 	struct upf_end_marker *end_markers;
 	uint32_t nb_query, nb_end_markers;
+	const struct dpi_set *set;   /**< APPLICATIONS */
+	struct dpi_scratch *scratch; /**< the set's; comes back as that of the set before */
 
 	/* worker → control */
 	uint16_t status;            /**< enum upf_status */

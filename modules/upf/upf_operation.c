@@ -11,6 +11,7 @@
 
 #include "core/clock.h"
 #include "modules/upf/upf_control_impl.h"
+#include "modules/upf/upf_flow.h"
 #include "modules/upf/upf_index.h"
 #include "modules/upf/upf_net.h"
 
@@ -66,22 +67,25 @@ urrs_of(const struct upf_rules *r)
 	return r ? r->accounts.nb_urrs : 0;
 }
 
-/** Room at the worker, or replies are taken until there is. */
+void
+upf_worker_send(struct upf_control *c, unsigned worker, struct upf_msg *m)
+{
+	while (c->under_way[worker] >= UPF_UNDER_WAY_MAX && !c->stop)
+		upf_control_await(c);
+	c->under_way[worker]++;
+	c->all_under_way++;
+	rte_ring_sp_enqueue(c->upf->workers[worker].messages, m);
+	if (c->upf->workers[worker].control_node != NULL)
+		ap_node_wake(c->upf->workers[worker].control_node);
+}
+
 static void
 msg_send(struct upf_control *c, struct upf_request *r, unsigned op, struct upf_msg *m)
 {
-	unsigned w = upf_owner_of_teid(&c->upf->owners, m->handle);
-
 	m->request = r;
 	m->op = op;
-	while (c->under_way[w] >= UPF_UNDER_WAY_MAX && !c->stop)
-		upf_control_await(c);
 	r->waiting++;
-	c->under_way[w]++;
-	c->all_under_way++;
-	rte_ring_sp_enqueue(c->upf->workers[w].messages, m);
-	if (c->upf->workers[w].control_node != NULL)
-		ap_node_wake(c->upf->workers[w].control_node);
+	upf_worker_send(c, upf_owner_of_teid(&c->upf->owners, m->handle), m);
 }
 
 /** A session has one message under way at a time: what comes after it finds it in its last state.
@@ -150,6 +154,9 @@ slots_prepare(struct upf_control *c, const struct upf_rules *r)
 	for (unsigned i = 0; i < r->nb_tunnels && rc == 0; i++)
 		if (!r->tunnels[i].foreign)
 			rc = upf_tables_prepare(c->upf->workers[w].tables, r->tunnels[i].teid);
+	for (unsigned i = 0; i < r->nb_groups; i++)
+		if (r->groups[i].flow)
+			upf_flows_touch(c->upf->workers[w].flows);
 	return rc;
 }
 
@@ -359,9 +366,15 @@ void
 upf_request_done(struct upf_control *c, struct upf_msg *m)
 {
 	struct upf_request *r = m->request;
-	struct upf_op *op = &r->ops[m->op];
-	struct upf_id *e = upf_ids_find(&c->ids, m->id);
+	struct upf_op *op;
+	struct upf_id *e;
 
+	if (m->kind == UPF_MSG_APPLICATIONS) {
+		upf_apps_taken(c, m);
+		return;
+	}
+	op = &r->ops[m->op];
+	e = upf_ids_find(&c->ids, m->id);
 	e->busy = false;
 	if (m->status != UPF_STATUS_OK)
 		fail(c, op, m->status, "%s",

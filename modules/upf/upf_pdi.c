@@ -29,17 +29,6 @@ ue_of(const struct upf_session *s, const struct flow *f, const uint8_t *p)
 	return (uint8_t)((source ? UPF_SOURCE_UE : 0) | (destination ? UPF_DESTINATION_UE : 0));
 }
 
-static const struct upf_group *
-group_of(const struct upf_rules *r, const struct upf_arrival *a)
-{
-	uint32_t teid = a->rx & UPF_RX_TUNNEL ? a->teid : 0;
-
-	for (unsigned i = 0; i < r->nb_groups; i++)
-		if (r->groups[i].teid == teid && r->groups[i].interfaces >> a->interface & 1)
-			return &r->groups[i];
-	return NULL;
-}
-
 /* What kept the packet from every PDR, so that the drop has the right name. */
 static int
 why(const struct upf_filter_set *set, struct upf_packet *p)
@@ -53,19 +42,32 @@ why(const struct upf_filter_set *set, struct upf_packet *p)
 }
 
 int
+upf_match_group(const struct upf_session *s, unsigned group, const uint8_t *p, const struct flow *f,
+		uint8_t qfi, uint16_t app)
+{
+	struct upf_packet packet = {.flow = *f, .qfi = qfi, .app = app};
+	const struct upf_group *g = &s->rules->groups[group];
+	int order;
+
+	if (!g->filters)
+		return UPF_MISS_NO_PDR;
+	packet.ue = ue_of(s, f, p);
+	order = upf_filter_match(g->filters, &packet);
+	return order >= 0 ? g->lanes[order] : why(g->filters, &packet);
+}
+
+int
 upf_match_lane(const struct upf_session *s, const struct upf_arrival *a, const uint8_t *p,
 	       uint32_t len)
 {
-	struct upf_packet packet = {.qfi = a->rx & UPF_RX_QFI ? a->qfi : UPF_NO_QFI};
-	const struct upf_group *g;
-	int order;
+	struct flow f;
+	int group;
 
-	if (flow_decode(p, len, &packet.flow) < 0)
+	if (flow_decode(p, len, &f) < 0)
 		return UPF_MISS_BAD_INNER;
-	g = group_of(s->rules, a);
-	if (!g || !g->filters)
+	group = upf_group_of(s->rules, a);
+	if (group < 0)
 		return UPF_MISS_NO_PDR;
-	packet.ue = ue_of(s, &packet.flow, p);
-	order = upf_filter_match(g->filters, &packet);
-	return order >= 0 ? g->lanes[order] : why(g->filters, &packet);
+	return upf_match_group(s, (unsigned)group, p, &f, a->rx & UPF_RX_QFI ? a->qfi : UPF_NO_QFI,
+			       0);
 }

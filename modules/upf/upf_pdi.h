@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "codec/flow.h"
 #include "modules/upf/upf_meta.h"
 #include "modules/upf/upf_rules.h"
 
@@ -26,7 +27,31 @@ enum upf_miss {                         /* why no lane, negative; each a drop re
 		UPF_MISS_BAD_INNER = -4 /**< the inner packet is no IP packet */
 };
 
+/** @return the group of a packet's PDRs, index into the rules, or -1. `a` as for upf_match_lane()
+ */
+static inline int
+upf_group_of(const struct upf_rules *r, const struct upf_arrival *a)
+{
+	uint32_t teid = a->rx & UPF_RX_TUNNEL ? a->teid : 0;
+
+	for (unsigned i = 0; i < r->nb_groups; i++)
+		if (r->groups[i].teid == teid && r->groups[i].interfaces >> a->interface & 1)
+			return (int)i;
+	return -1;
+}
+
 /**
+ * @param group index into the rules
+ * @param p inner IP packet, of which `f` was decoded
+ * @param qfi UPF_NO_QFI: none
+ * @param app application of its flow, 0: none known
+ * @return lane, or enum upf_miss
+ */
+int upf_match_group(const struct upf_session *s, unsigned group, const uint8_t *p,
+		    const struct flow *f, uint8_t qfi, uint16_t app);
+
+/**
+ * What has no application, from the packet alone.
  * @param s the session itself, no alias
  * @param a of the packet; teid 0 unless UPF_RX_TUNNEL in rx
  * @param p inner IP packet, `len` contiguous octets of it

@@ -85,14 +85,17 @@ plan_worker(struct making *m, unsigned k)
 		{"steer", "upf_steer"},   {"match", "upf_match"},     {"police", "upf_police"},
 		{"charge", "upf_charge"}, {"forward", "upf_forward"}, {"out", "upf_out"},
 		{"local", "upf_local"},   {"control", "upf_control"}, {"redirect", "upf_redirect"},
+		{"flow", "upf_flow"},
 	};
 	struct ap_plan_node *n[RTE_DIM(nodes)], *tx;
-	enum { STEER, MATCH, POLICE, CHARGE, FORWARD, OUT, LOCAL, CONTROL, REDIRECT };
+	enum { STEER, MATCH, POLICE, CHARGE, FORWARD, OUT, LOCAL, CONTROL, REDIRECT, FLOW };
 
 	for (unsigned i = 0; i < RTE_DIM(nodes); i++)
 		n[i] = add(m, nodes[i].node, nodes[i].type, NULL, 'w', k);
 	link(m, n[MATCH], UPF_MATCH_POLICE, n[POLICE]);
 	link(m, n[MATCH], UPF_MATCH_LOCAL, n[LOCAL]);
+	link(m, n[MATCH], UPF_MATCH_FLOW, n[FLOW]);
+	link(m, n[FLOW], UPF_FLOW_POLICE, n[POLICE]);
 	link(m, n[POLICE], UPF_POLICE_CHARGE, n[CHARGE]);
 	link(m, n[CHARGE], UPF_CHARGE_FORWARD, n[FORWARD]);
 	link(m, n[FORWARD], UPF_FORWARD_OUT, n[OUT]);
@@ -158,8 +161,8 @@ upf_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 int
 upf_placed(const struct ap_plan *p, unsigned i, struct ap_error *err)
 {
-	static const char *const nodes[] = {"police", "charge", "forward", "control",
-					    "out",    "local",  "redirect"};
+	static const char *const nodes[] = {"flow",    "police", "charge", "forward",
+					    "control", "out",    "local",  "redirect"};
 	const struct ap_cfg_upf *cfg = &p->cfg->upf[i];
 
 	for (unsigned k = 0; k < cfg->workers; k++) {

@@ -22,6 +22,7 @@ enum upf_report_kind {
 	UPF_REPORT_ERROR,      /**< `error`: an Error Indication came; id is 0: see upf_remote.h */
 	UPF_REPORT_MAC,        /**< `mac`: frames come from the address */
 	UPF_REPORT_PATH,       /**< `path`: a GTP-U path failed or came back; id is 0 */
+	UPF_REPORT_DETECTED,   /**< `detected`: of the usage report behind it */
 };
 
 /** A URR's usage, message Usage of the proto. Index of arrays: enum upf_direction. */
@@ -61,6 +62,16 @@ struct upf_mac_report {
 	uint64_t key; /**< upf_mac_key() */
 };
 
+/** Application Detection Information, TS 29.244 §8.2.47. */
+struct upf_detected {
+	uint16_t app;    /**< application, 0: none */
+	uint8_t version; /**< of the flow, as a downlink packet has it: 4, 6; 0: not one flow's */
+	uint8_t proto;
+	uint16_t ports[2]; /**< source, destination; host order */
+	uint8_t src[16], dst[16];
+	bool has_ports;
+};
+
 struct upf_report {
 	uint64_t id;  /**< of the session */
 	uint8_t kind; /**< enum upf_report_kind */
@@ -71,6 +82,7 @@ struct upf_report {
 		struct upf_error_report error;
 		struct upf_path_report path;
 		struct upf_mac_report mac;
+		struct upf_detected detected;
 	};
 };
 _Static_assert(sizeof(struct upf_report) % 4 == 0, "element of an rte_ring");

@@ -79,6 +79,10 @@ do_other(struct upf_control *c, const UpfRequest *q)
 		c->configured |= error == NULL;
 		return error ? upf_answer_error(q->seq, error) : upf_answer_done(q->seq);
 	}
+	if (q->body_case == AIRPATH__UPF__V1__REQUEST__BODY_APPLICATIONS) {
+		error = upf_apps_take(c, q->applications);
+		return error ? upf_answer_error(q->seq, error) : upf_answer_done(q->seq);
+	}
 	if (q->body_case == AIRPATH__UPF__V1__REQUEST__BODY_LIST)
 		return upf_answer_list(c, q->seq, q->list);
 	return upf_answer_error(q->seq, "a request of no kind");

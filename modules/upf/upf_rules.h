@@ -26,7 +26,8 @@ struct upf_filter_set;
 struct upf_tunnel {
 	uint32_t teid;
 	uint8_t interface; /**< whose address the agent answered */
-	bool foreign;      /**< chosen by the CP function: found by struct upf_index */
+	bool foreign : 1;  /**< chosen by the CP function: found by struct upf_index */
+	bool flow : 1;     /**< UPF_SESSION_FLOW_UP */
 	/** As in struct upf_session, for packets of this tunnel. */
 	uint8_t only, only_qfi;
 	uint32_t interfaces;
@@ -46,9 +47,21 @@ struct upf_framed_route {
 struct upf_group {
 	struct upf_filter_set *filters; /**< which of `lanes` a packet takes, in one lookup */
 	uint32_t teid;                  /**< 0: outside any tunnel */
-	uint32_t interfaces;            /**< Σ 1 << index of interface */
-	const uint8_t *lanes;           /**< of the session */
+	uint32_t interfaces : 17;       /**< Σ 1 << index of interface */
+	uint32_t reads : 4;             /**< Σ enum upf_reads */
+	uint32_t flow : 1;              /**< its packets' lanes are kept by flow: upf_flow.h */
+	uint32_t uplink : 1;            /**< its first PDR is of the access */
+	const uint8_t *lanes;           /**< of the session, as many as filters say */
 	uint16_t nb_lanes;
+};
+_Static_assert(UPF_INTERFACES_MAX < 17, "bits of upf_group.interfaces");
+
+/** What of a packet the rules of a group look at, beside its addresses, protocol and ports. */
+enum upf_reads {
+	UPF_READS_TOS = 1 << 0,
+	UPF_READS_QFI = 1 << 1,
+	UPF_READS_LABEL = 1 << 2,
+	UPF_READS_APP = 1 << 3, /**< the application of its flow */
 };
 
 struct upf_rules {
@@ -64,6 +77,9 @@ struct upf_rules {
 	uint16_t nb_fars, nb_qers, nb_bars; /**< URRs: accounts.nb_urrs */
 	uint16_t nb_tunnels, nb_groups, nb_framed;
 	uint8_t only_down;        /**< as in struct upf_session */
+	bool flow_down;           /**< UPF_SESSION_FLOW_DOWN */
+	uint8_t reads;            /**< Σ enum upf_reads of groups with `flow` */
+	uint32_t nb_flows;        /**< entries of the flow table; worker: rw */
 	uint32_t down_interfaces; /**< likewise */
 	/** Lanes of more than UPF_INLINE_LANES PDRs; before installation those of fewer too. */
 	struct upf_lane *lanes;

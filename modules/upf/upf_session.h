@@ -90,10 +90,11 @@ struct upf_pdr {
 	uint32_t precedence;
 	uint32_t teid; /**< 0: packets outside any tunnel */
 	uint16_t id;
+	uint16_t app;      /**< its packets are of this application; 0: of any or none */
 	uint8_t source;    /**< enum upf_interface_type */
 	uint8_t interface; /**< 0: any of that type */
-	bool match_source, match_destination, match_ip4, match_ip6;
-	bool outer_removal, remove_extension;
+	bool match_source : 1, match_destination : 1, match_ip4 : 1, match_ip6 : 1;
+	bool outer_removal : 1, remove_extension : 1;
 	uint8_t qfi;           /**< to mark packets with; 0xFF: none */
 	uint8_t out_interface; /**< packets leave by, 1.. */
 	uint8_t far;           /**< index in the rules, as in the lists */
@@ -114,7 +115,7 @@ struct upf_session {
 	};
 	struct upf_lane *lanes; /**< `inline_lanes`, or in the rules when there are more */
 	uint32_t active_s;      /**< when a packet came last, seconds of the worker's clock */
-	uint16_t version_low;   /**< of the rules, for people */
+	uint16_t stamp;         /**< of the rules: another one with each change, upf_flow.h */
 	uint8_t generation; /**< of the F-TEID of this slot: TEIDs with another one are unknown */
 	uint8_t nb_lanes;   /**< UPF_RULES_MAX is told by 0 with lanes != NULL */
 	/**
@@ -122,9 +123,12 @@ struct upf_session {
 	 * downlink to the UE's address. 0: upf_match has to look.
 	 */
 	uint8_t only_up, only_down;
-	uint8_t only_qfi; /**< the QFI uplink packets of only_up must carry; 0xFF: any */
-	uint8_t flags;    /**< enum upf_session_flag */
-	/** Interfaces, 1 << index, by which packets may come that take only_up and only_down. */
+	/** The QFI uplink packets of only_up must carry, 0xFF: any; with UPF_SESSION_FLOW_UP the
+	 * group of the tunnel's packets. */
+	uint8_t only_qfi;
+	uint8_t flags; /**< enum upf_session_flag */
+	/** Interfaces, 1 << index, by which packets may come that take only_up and only_down, or
+	 * are of the flows' groups. */
 	uint32_t up_interfaces, down_interfaces;
 	uint32_t queue; /**< packets wait, or were told of: upf_buffer's, 0: none */
 	struct upf_lane inline_lanes[UPF_INLINE_LANES];
@@ -135,6 +139,13 @@ enum upf_session_flag {
 	UPF_SESSION_ALIAS = 1 << 0,      /**< the slot of a further F-TEID of session `of` */
 	UPF_SESSION_DIRTY = 1 << 1,      /**< on the list of those with usage to checkpoint */
 	UPF_SESSION_INACTIVITY = 1 << 2, /**< active_s is to be kept */
+	/* What a packet's lane depends on differs within its group: upf_flow knows it. */
+	UPF_SESSION_FLOW_UP = 1 << 3,   /**< of this slot's tunnel, whose group is only_qfi */
+	UPF_SESSION_FLOW_DOWN = 1 << 4, /**< of packets outside any tunnel: group 0 */
+	UPF_SESSION_READS_TOS = 1 << 5, /**< and not on the flow alone */
+	UPF_SESSION_READS_QFI = 1 << 6,
+	UPF_SESSION_READS_LABEL = 1 << 7, /**< flow label of IPv6 */
 };
+#define UPF_SESSION_READS (UPF_SESSION_READS_TOS | UPF_SESSION_READS_QFI | UPF_SESSION_READS_LABEL)
 
 #endif

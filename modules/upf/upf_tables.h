@@ -35,6 +35,7 @@ struct upf_tables {
 	uint32_t sessions;             /**< worker: rw */
 	struct upf_ethernet *ethernet; /**< sessions of Ethernet: worker rw */
 	struct upf_recent recent;      /**< addresses they learned: worker rw */
+	uint16_t stamps;               /**< sessions that began, low bits; worker: rw */
 	/** Control thread: rw, worker: ro. */
 	struct upf_session **chunks;
 	uint32_t rows; /**< of chunks in use, rises */

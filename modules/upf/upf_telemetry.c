@@ -25,14 +25,14 @@
 #include "modules/upf/upf_role.h"
 #include "modules/upf/upf_rules.h"
 #include "modules/upf/upf_tables.h"
+#include "modules/upf/upf_telemetry.h"
 
 #define IDS_MAX 256
 #define PEERS_MAX 200
 #define RULES_MAX 64 /**< of a session that are told */
 
-/** Splits `WHAT,U` or `WHAT`. @return the upf, or NULL after saying why. */
-static struct upf *
-find(const struct ap_run *run, const char *params, char *what, size_t size)
+struct upf *
+upf_telemetry_find(const struct ap_run *run, const char *params, char *what, size_t size)
 {
 	const char *name = params, *comma;
 
@@ -72,7 +72,7 @@ hand_offs(const struct upf *upf, unsigned steer)
 static int
 tell_info(struct ap_run *run, const char *params, struct rte_tel_data *d)
 {
-	struct upf *upf = find(run, params, NULL, 0);
+	struct upf *upf = upf_telemetry_find(run, params, NULL, 0);
 	struct upf_control_stats s;
 	uint64_t handed = 0, slots = 0;
 
@@ -112,7 +112,7 @@ tell_info(struct ap_run *run, const char *params, struct rte_tel_data *d)
 static int
 tell_workers(struct ap_run *run, const char *params, struct rte_tel_data *d)
 {
-	struct upf *upf = find(run, params, NULL, 0);
+	struct upf *upf = upf_telemetry_find(run, params, NULL, 0);
 
 	if (upf == NULL)
 		return -ENOENT;
@@ -143,7 +143,7 @@ tell_sessions(struct ap_run *run, const char *params, struct rte_tel_data *d)
 {
 	uint64_t ids[IDS_MAX];
 	char after[32];
-	struct upf *upf = find(run, params, after, sizeof(after));
+	struct upf *upf = upf_telemetry_find(run, params, after, sizeof(after));
 	int nb;
 
 	if (upf == NULL)
@@ -160,7 +160,7 @@ tell_sessions(struct ap_run *run, const char *params, struct rte_tel_data *d)
 static int
 tell_peers(struct ap_run *run, const char *params, struct rte_tel_data *d)
 {
-	struct upf *upf = find(run, params, NULL, 0);
+	struct upf *upf = upf_telemetry_find(run, params, NULL, 0);
 	struct upf_peer_view peers[PEERS_MAX];
 	unsigned nb;
 
@@ -183,7 +183,7 @@ tell_peers(struct ap_run *run, const char *params, struct rte_tel_data *d)
 static int
 tell_pools(struct ap_run *run, const char *params, struct rte_tel_data *d)
 {
-	struct upf *upf = find(run, params, NULL, 0);
+	struct upf *upf = upf_telemetry_find(run, params, NULL, 0);
 	const struct upf_index_head *h;
 
 	if (upf == NULL)
@@ -372,7 +372,7 @@ static int
 tell_session(struct ap_run *run, const char *params, struct rte_tel_data *d)
 {
 	char id[32];
-	struct upf *upf = find(run, params, id, sizeof(id));
+	struct upf *upf = upf_telemetry_find(run, params, id, sizeof(id));
 	struct view v = {.id = strtoull(id, NULL, 0)};
 	const struct ap_plan_node *node;
 	unsigned k;
@@ -412,7 +412,7 @@ static int
 tell_owner(struct ap_run *run, const char *params, struct rte_tel_data *d)
 {
 	char what[64], text[32], *end;
-	struct upf *upf = find(run, params, what, sizeof(what));
+	struct upf *upf = upf_telemetry_find(run, params, what, sizeof(what));
 	uint8_t ip[16], bits;
 	uint32_t handle, bucket;
 	int octets;

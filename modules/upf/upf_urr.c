@@ -381,6 +381,19 @@ upf_urr_event(struct upf_accounts *a, unsigned urr, uint64_t n, uint64_t now_ns)
 }
 
 void
+upf_urr_detected(struct upf_accounts *a, unsigned lane, const struct upf_detected *d)
+{
+	const struct upf_pdr *pdr = &a->pdrs[lane];
+
+	for (unsigned k = 0; k < pdr->nb_urrs; k++) {
+		struct upf_urr *u = &a->urrs[pdr->urrs[k]];
+
+		if (u->more != NULL && u->triggers & (UPF_TRIGGER_START | UPF_TRIGGER_STOPT))
+			u->more->detected = *d;
+	}
+}
+
+void
 upf_urr_dropped(struct upf_accounts *a, unsigned lane, uint32_t bytes, uint64_t now_ns)
 {
 	const struct upf_pdr *pdr = &a->pdrs[lane];

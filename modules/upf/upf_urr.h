@@ -119,6 +119,7 @@ struct upf_urr_more {
 	uint64_t running_ns; /**< the time is counted up to here; 0: it stands */
 	uint64_t dropped_packets, dropped_bytes;
 	uint64_t validity_from_ns;
+	struct upf_detected detected; /**< of its PDRs' last flow that has an application */
 };
 
 /** A URR and its counters. The control thread zeroes it and sets what stands first. */
@@ -235,6 +236,9 @@ void upf_urr_uncount(struct upf_accounts *a, unsigned lane, uint32_t bytes);
 
 /** Applications and flows count events (seam for the detection of applications). */
 void upf_urr_event(struct upf_accounts *a, unsigned urr, uint64_t n, uint64_t now_ns);
+
+/** A flow of the application that the lane's PDR asks for: START and STOPT tell of it. */
+void upf_urr_detected(struct upf_accounts *a, unsigned lane, const struct upf_detected *d);
 
 /** A downlink packet of the lane's PDR was thrown away undelivered (DROTH). */
 void upf_urr_dropped(struct upf_accounts *a, unsigned lane, uint32_t bytes, uint64_t now_ns);

@@ -83,6 +83,30 @@ bring_linked(struct upf_accounts *a)
 	}
 }
 
+/* Whether what is told of a URR tells of an application, too. */
+static bool
+is_detection(const struct upf_urr *u)
+{
+	return u->more != NULL && u->more->detected.app != 0 &&
+	       u->pending & (UPF_TRIGGER_START | UPF_TRIGGER_STOPT);
+}
+
+/* Of what stopped no single flow is told. */
+static void
+tell_detected(struct upf_charger *c, const struct upf_accounts *a, const struct upf_urr *u)
+{
+	struct upf_report e = {
+		.id = a->session->id,
+		.kind = UPF_REPORT_DETECTED,
+		.more = true,
+		.detected = u->more->detected,
+	};
+
+	if (!(u->pending & UPF_TRIGGER_START))
+		e.detected.version = 0;
+	upf_report_put(c->reports, &e);
+}
+
 void
 upf_urr_tell(struct upf_accounts *a, uint64_t now_ns)
 {
@@ -98,7 +122,8 @@ upf_urr_tell(struct upf_accounts *a, uint64_t now_ns)
 	n = 0;
 	for (unsigned i = 0; i < a->nb_urrs; i++)
 		if (a->urrs[i].pending != 0)
-			n += 1 + !!(a->urrs[i].flags & UPF_URR_HAS_PART);
+			n += 1 + !!(a->urrs[i].flags & UPF_URR_HAS_PART) +
+			     is_detection(&a->urrs[i]);
 	if (rte_ring_free_count(c->reports) < n) {
 		c->reports_late++;
 		return;
@@ -108,6 +133,10 @@ upf_urr_tell(struct upf_accounts *a, uint64_t now_ns)
 
 		if (a->urrs[i].pending == 0)
 			continue;
+		if (is_detection(&a->urrs[i])) {
+			tell_detected(c, a, &a->urrs[i]);
+			n--;
+		}
 		parts = report(c, &a->urrs[i], now_ns, out);
 		for (unsigned k = 0; k < parts; k++) {
 			struct upf_report e = {

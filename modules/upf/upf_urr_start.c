@@ -58,6 +58,7 @@ go_on(struct upf_urr *u, const struct upf_urr *old, uint64_t now_ns)
 		u->more->dropped_packets = old->more->dropped_packets;
 		u->more->dropped_bytes = old->more->dropped_bytes;
 		u->more->validity_from_ns = old->more->validity_from_ns;
+		u->more->detected = old->more->detected;
 		if (u->more->monitoring_unix_ms != old->more->monitoring_unix_ms)
 			u->flags &= (uint16_t)~UPF_URR_MONITORED;
 	} else {

@@ -374,6 +374,47 @@ time_threshold_and_quota(void **state)
 	assert_false(packet(1, 10));
 }
 
+static struct upf_report
+next_report(uint8_t kind)
+{
+	struct upf_report r = {.kind = 0xFF};
+
+	assert_true(upf_report_get(b.c.reports, &r));
+	assert_int_equal(r.kind, kind);
+	assert_int_equal(r.id, 77);
+	return r;
+}
+
+static void
+start_and_stop_tell_the_application(void **state)
+{
+	const struct upf_detected d = {.app = 9, .version = 4, .proto = 17, .src = {192, 0, 2, 1}};
+	struct upf_report r;
+
+	(void)state;
+	b.urrs[0].triggers = UPF_TRIGGER_START | UPF_TRIGGER_STOPT;
+	b.urrs[0].more = &b.more[0];
+	b.more[0].inactivity_ns = 2 * S;
+	start();
+	upf_urr_detected(&b.a, 0, &d);
+	no_report();
+	packet(0, 10);
+	r = next_report(UPF_REPORT_DETECTED);
+	assert_int_equal(r.detected.app, 9);
+	assert_int_equal(r.detected.version, 4);
+	assert_memory_equal(r.detected.src, d.src, sizeof(d.src));
+	assert_true(r.more);
+	assert_int_equal(next_report(UPF_REPORT_USAGE).usage.triggers, UPF_TRIGGER_START);
+	clock_to(102 * S + 20 * MS);
+	r = next_report(UPF_REPORT_DETECTED);
+	assert_int_equal(r.detected.app, 9);
+	assert_int_equal(r.detected.version, 0); /* not one flow's */
+	r = next_report(UPF_REPORT_USAGE);
+	assert_int_equal(r.usage.triggers, UPF_TRIGGER_STOPT);
+	assert_false(r.more);
+	no_report();
+}
+
 static void
 start_and_stop_of_traffic(void **state)
 {
@@ -713,6 +754,7 @@ main(void)
 		TEST(duration_stands_still_without_packets),
 		TEST(time_threshold_and_quota),
 		TEST(start_and_stop_of_traffic),
+		TEST(start_and_stop_tell_the_application),
 		TEST(quota_holding_and_validity),
 		TEST(monitoring_time),
 		TEST(linked_urrs_come_along),

@@ -7,10 +7,12 @@
 #include <rte_ring.h>
 
 #include "core/clock.h"
+#include "modules/upf/upf_flow.h"
 #include "modules/upf/upf_index.h"
 #include "modules/upf/upf_report.h"
 #include "modules/upf/upf_role.h"
 #include "modules/upf/upf_rules.h"
+#include "modules/upf/upf_scans.h"
 #include "modules/upf/upf_tables.h"
 
 #define MESSAGES 1024
@@ -63,7 +65,9 @@ worker_make(struct upf_worker *w, unsigned serial)
 	snprintf(name, sizeof(name), "upf_use%u.%u", serial, w->index);
 	w->reports = upf_report_ring(name, REPORTS, SOCKET_ID_ANY);
 	w->tables = upf_tables_create(&w->upf->owners, w->index, SOCKET_ID_ANY);
-	if (!w->messages || !w->replies || !w->reports || !w->tables)
+	w->flows = upf_flows_create(w->upf->cfg->flows);
+	w->scans = upf_scans_create(w->upf->cfg->dpi.scans);
+	if (!w->messages || !w->replies || !w->reports || !w->tables || !w->flows || !w->scans)
 		return -ENOMEM;
 	return charger_make(w);
 }
@@ -71,6 +75,11 @@ worker_make(struct upf_worker *w, unsigned serial)
 int
 upf_workers_init(struct upf *upf, unsigned serial)
 {
+	static bool looks; /* of all upfs */
+
+	if (!looks && dpi_look_init() == -ENOMEM)
+		return -ENOMEM;
+	looks = true;
 	upf->index = upf_index_create(SOCKET_ID_ANY);
 	upf->workers = rte_zmalloc("upf_workers", upf->nb_workers * sizeof(struct upf_worker),
 				   RTE_CACHE_LINE_SIZE);
@@ -94,6 +103,8 @@ worker_free(struct upf_worker *w)
 		upf_charger_fini(w->charger);
 	rte_free(w->charger);
 	upf_tables_destroy(w->tables);
+	upf_flows_destroy(w->flows);
+	upf_scans_destroy(w->scans);
 	rte_ring_free(w->messages);
 	rte_ring_free(w->replies);
 	rte_ring_free(w->reports);

@@ -28,9 +28,10 @@ def config(
     echo: dict | None = None,
     metrics: str | None = None,
     instances: tuple[str, ...] = ("internet",),
+    agent: dict | None = None,
 ) -> dict:
     """`peers`: the only ones; `associate`: peers to which it sets the association up; `echo`: keys
-    of gtpu; `metrics`: ADDRESS:PORT."""
+    of gtpu; `metrics`: ADDRESS:PORT; `agent`: further keys."""
     listed = [{"address": a} for a in peers or []]
     listed += [{"address": a, "associate": True} for a in associate or []]
     return {
@@ -52,6 +53,7 @@ def config(
         **({"metrics": metrics} if metrics else {}),
         "store": str(folder / "n4.db"),
         "control": str(folder / "n4.sock"),
+        **(agent or {}),
     }
 
 

@@ -188,7 +188,10 @@ class Upf:
         return Ue(self.net, gnb, name, *addresses, uplink=session.tunnels[1], **options)
 
 
-_OF_AGENT = {"instances", "n4", "cp_fteid", "peers", "associate", "heartbeat_s", "echo", "metrics"}
+_OF_AGENT = {
+    *("instances", "n4", "cp_fteid", "peers", "associate", "heartbeat_s", "echo", "metrics"),
+    "agent",
+}
 
 
 def deployment(

@@ -15,7 +15,7 @@ class Control(Client):
 
     def __init__(self, path: Path, *, hello: bool = True, config: bool = True, **settings):
         super().__init__(path)
-        self.checkpoints = []
+        self.checkpoints, self.sets = [], []
         self.welcome = self.hello().welcome if hello else None
         if hello and config:
             assert self.config(**settings).error == ""
@@ -26,6 +26,8 @@ class Control(Client):
     def kept(self, answer) -> bool:
         if answer.WhichOneof("body") == "checkpoints":
             self.checkpoints.append(answer.checkpoints)
+        elif answer.WhichOneof("body") == "applications_done":
+            self.sets.append(answer.applications_done)
         return super().kept(answer)
 
     # --- requests ---
@@ -55,7 +57,26 @@ class Control(Client):
     def list(self, after: int = 0, limit: int = 0):
         return self.reply(self.send(list=self.pb.List(after=after, max=limit))).sessions
 
+    def applications(self, generation: int, *applications):
+        """Hands a whole set over. @return how it ended"""
+        body = self.pb.Applications(
+            generation=generation, first=True, last=True, applications=applications
+        )
+        assert self.reply(self.send(applications=body)).error == ""
+        while not self.sets:
+            assert self.kept(self.receive()), "a reply that nobody asked for"
+        return self.sets.pop(0)
+
     # --- objects ---
+
+    def application(self, index: int, name: str, *pfds: tuple[str, str]):
+        """`pfds`: kind and text."""
+        kinds = self.pb.Pfd
+        return self.pb.Application(
+            index=index,
+            id=name,
+            pfds=[kinds(kind=getattr(kinds, kind), text=text) for kind, text in pfds],
+        )
 
     def session(
         self,

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The flow table against a model that remembers every flow: what it has is what was put there, what
+ * it lacks it said it gave up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "core/clock.h"
+#include "modules/upf/upf_flow.h"
+
+#define WORLD 200000  /* flows there may be */
+#define PLACES 32768  /* in the table */
+#define STEPS 3000000 /* of the model */
+#define TICK_NS (1ULL << UPF_FLOW_TICK_SHIFT)
+
+static uint64_t seed;
+
+static uint32_t
+rnd(uint32_t n)
+{
+	seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (uint32_t)((seed >> 33) % n);
+}
+
+/* Flow i of the world: neighbours differ in one field alone, so every field counts. */
+static struct upf_flow_key
+key_of(uint32_t i)
+{
+	struct upf_flow_key k = {
+		.handle = 0x00100101 + i % 5,
+		.ports = {(uint16_t)(i / 5 % 7), (uint16_t)(i / 35 % 11)},
+		.proto = (uint8_t)(i / 385 % 2 ? 6 : 17),
+		.what = (uint8_t)(i / 770 % 2 ? UPF_FLOW_PORTS | UPF_FLOW_IP6 : UPF_FLOW_PORTS)};
+
+	i /= 1540;
+	memcpy(k.ends[0], &i, sizeof(i));
+	k.ends[0][15] = (uint8_t)(i % 3);
+	k.ends[1][7] = (uint8_t)(i % 2);
+	return k;
+}
+
+struct model {
+	struct upf_flows *t;
+	uint16_t mark[WORLD]; /* of the flow, 0: not in the table */
+	uint16_t seen[WORLD];
+	uint32_t nb;
+};
+
+/* The number that a flow of the table was given, and by key_of() which it is. */
+static uint32_t
+number_of(const struct upf_flow *f)
+{
+	return (uint32_t)f->way[0];
+}
+
+static void
+went(struct model *m, const struct upf_flow *gone)
+{
+	const uint32_t i = number_of(gone);
+	const struct upf_flow_key k = key_of(i);
+
+	assert_true(upf_flow_is(gone, &k));
+	assert_int_equal(gone->app, m->mark[i]);
+	assert_int_not_equal(m->mark[i], 0);
+	m->mark[i] = 0;
+	m->nb--;
+}
+
+static void
+step(struct model *m, uint32_t i, uint16_t tick)
+{
+	const struct upf_flow_key k = key_of(i);
+	const uint64_t hash = upf_flow_hash(m->t, &k);
+	uint32_t at = upf_flow_find(m->t, &k, hash), quick = upf_flow_likely(m->t, hash);
+	struct upf_flow gone;
+
+	assert_int_equal(at != UPF_FLOW_NONE, m->mark[i] != 0);
+	if (at != UPF_FLOW_NONE) {
+		/* The quick way finds it, or another of the same tag, never nothing. */
+		assert_int_not_equal(quick, UPF_FLOW_NONE);
+		assert_int_equal(m->t->flows[at].app, m->mark[i]);
+		assert_int_equal(number_of(&m->t->flows[at]), i);
+		upf_flow_seen(m->t, at, tick);
+		m->seen[i] = tick;
+		return;
+	}
+	at = upf_flow_add(m->t, &k, hash, tick, &gone);
+	if (gone.key.handle != 0) {
+		assert_int_not_equal(m->seen[number_of(&gone)], tick);
+		went(m, &gone);
+	}
+	if (at == UPF_FLOW_NONE)
+		return;
+	assert_int_equal(m->t->flows[at].state | m->t->flows[at].app, 0);
+	m->t->flows[at].app = m->mark[i] = (uint16_t)(1 + rnd(65535));
+	m->t->flows[at].way[0] = i;
+	m->seen[i] = tick;
+	m->nb++;
+}
+
+static void
+random_flows_as_a_model_has_them(void **state)
+{
+	struct model *m = calloc(1, sizeof(*m));
+	uint64_t now_ns = 5000 * AP_NS_PER_S;
+
+	(void)state;
+	seed = 11;
+	m->t = upf_flows_create(PLACES);
+	upf_flows_touch(m->t);
+	for (uint32_t n = 0; n < STEPS; n++) {
+		/* Mostly few flows often, sometimes all of them. */
+		step(m, rnd(4) ? rnd(20000) : rnd(WORLD), upf_flow_tick(now_ns));
+		if (n % 50000 == 0)
+			now_ns += TICK_NS;
+		assert_int_equal(m->t->stats.live, m->nb);
+	}
+	assert_true(m->t->stats.evicted > 10000 && m->t->stats.crowded > 0);
+	assert_int_equal(m->t->stats.made, m->nb + m->t->stats.evicted);
+	upf_flows_destroy(m->t);
+	free(m);
+}
+
+static void
+the_longest_idle_one_goes(void **state)
+{
+	struct upf_flows *t = upf_flows_create(1); /* one bucket */
+	struct upf_flow gone;
+
+	(void)state;
+	assert_int_equal(t->nb_buckets, 1);
+	for (uint32_t i = 0; i < UPF_FLOW_WAYS; i++) {
+		const struct upf_flow_key k = key_of(i);
+
+		assert_int_not_equal(upf_flow_add(t, &k, upf_flow_hash(t, &k), 65530 + i, &gone),
+				     UPF_FLOW_NONE);
+		assert_int_equal(gone.key.handle, 0);
+	}
+	for (uint32_t i = UPF_FLOW_WAYS; i < 2 * UPF_FLOW_WAYS; i++) {
+		const struct upf_flow_key k = key_of(i), old = key_of(i - UPF_FLOW_WAYS);
+
+		assert_int_not_equal(upf_flow_add(t, &k, upf_flow_hash(t, &k), 100, &gone),
+				     UPF_FLOW_NONE);
+		assert_true(upf_flow_is(&gone, &old));
+	}
+	/* All are busy now. */
+	{
+		const struct upf_flow_key k = key_of(99);
+
+		assert_int_equal(upf_flow_add(t, &k, upf_flow_hash(t, &k), 100, &gone),
+				 UPF_FLOW_NONE);
+		assert_int_equal(t->stats.crowded, 1);
+	}
+	upf_flows_destroy(t);
+}
+
+static void
+idle_flows_go_after_their_time(void **state)
+{
+	static const struct {
+		uint8_t proto, state;
+		uint64_t idle_s;
+	} flows[] = {{17, 0, 300}, {6, 0, 7440}, {6, UPF_FLOW_CLOSING, 30}};
+	struct upf_flow gone[2 * UPF_FLOW_WAYS];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(flows) / sizeof(flows[0]); i++) {
+		struct upf_flows *t = upf_flows_create(2 * UPF_FLOW_WAYS);
+		const uint64_t begin_ns = 70000 * AP_NS_PER_S;
+		struct upf_flow_key k = key_of(0);
+		uint64_t went_s = 0;
+		uint32_t at;
+
+		k.proto = flows[i].proto;
+		t->sweep_ns = begin_ns;
+		at = upf_flow_add(t, &k, upf_flow_hash(t, &k), upf_flow_tick(begin_ns), gone);
+		t->flows[at].state = flows[i].state;
+		for (uint64_t s = 1; s < 8000 && went_s == 0; s++)
+			if (upf_flows_sweep(t, 2, begin_ns + s * AP_NS_PER_S, gone) == 1)
+				went_s = s;
+		/* Once a minute each bucket is looked at. */
+		assert_in_range(went_s, flows[i].idle_s, flows[i].idle_s + 61);
+		assert_true(upf_flow_is(&gone[0], &k));
+		assert_int_equal(upf_flow_find(t, &k, upf_flow_hash(t, &k)), UPF_FLOW_NONE);
+		assert_int_equal(t->stats.live, 0);
+		upf_flows_destroy(t);
+	}
+}
+
+static void
+tags_are_found_wherever_they_are(void **state)
+{
+	struct upf_flow_bucket b;
+
+	(void)state;
+	seed = 3;
+	for (unsigned n = 0; n < 200000; n++) {
+		const uint16_t tag = (uint16_t)(1 + rnd(n % 2 ? 65535 : 3));
+		uint32_t found, is = 0;
+
+		for (unsigned w = 0; w < UPF_FLOW_WAYS; w++) {
+			b.tag[w] = (uint16_t)rnd(n % 3 ? 4 : 65536);
+			is |= (uint32_t)(b.tag[w] == tag) << w;
+		}
+		found = upf_flow_tags(&b, tag);
+		assert_int_equal(found & is, is);
+		assert_int_equal(found == 0, is == 0);
+		if (is != 0)
+			assert_int_equal(__builtin_ctz(found), __builtin_ctz(is));
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_flows_as_a_model_has_them),
+		cmocka_unit_test(the_longest_idle_one_goes),
+		cmocka_unit_test(idle_flows_go_after_their_time),
+		cmocka_unit_test(tags_are_found_wherever_they_are),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
