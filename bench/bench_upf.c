@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /**
- * `airpath bench upf`: S2's forwarding on one worker, QER and URR on, without DPI.
+ * `airpath bench upf`: S2's forwarding on one worker, QER and URR on; with --dpi S2's load model.
  *
  * Sessions go in through the unit's socket, packets through ring ports. For every direction and
  * packet size: the unit is driven as fast as it takes packets, the highest loss-free rate is
@@ -21,105 +21,10 @@
 #define DEPLOYMENT "deploy/upf-bench.yaml"
 #define DEPLOYMENT_SOFTWARE "deploy/upf-bench-software.yaml"
 #define SESSIONS_MAX 4000000
-#define PROBE_SECONDS 0.15
-#define SEARCH_SECONDS 0.25
-#define BACK_OFF 0.95
-#define BACK_OFF_TRIES 16
-#define DISTURBED_TRIES 3 /**< of a trial without a clean window */
+#define PLACES_MIN 256
 
 static const struct upf_row_direction directions[] = {
 	{"uplink", UPF_BED_UP}, {"downlink", UPF_BED_DOWN}, {"both", UPF_BED_UP | UPF_BED_DOWN}};
-
-struct search {
-	struct upf_bed *bed;
-	unsigned directions;
-};
-
-/** A trial that a neighbour let be measured, if one of a few is. */
-static int
-trial(const struct search *s, double rate, double seconds, struct upf_bed_trial *t)
-{
-	int rc = 0;
-
-	for (unsigned i = 0; i < DISTURBED_TRIES; i++) {
-		rc = upf_bed_trial(s->bed, s->directions, rate, seconds, t);
-		if (rc < 0 || t->windows_clean > 0 || t->lost > 0)
-			break;
-	}
-	return rc;
-}
-
-static int
-search_trial(void *arg, double rate, double seconds, struct trial_outcome *out)
-{
-	struct search *s = arg;
-	struct upf_bed_trial t;
-	int rc = trial(s, rate, seconds, &t);
-
-	out->sent = t.sent;
-	out->lost = t.lost;
-	out->corrupted = t.corrupted + t.duplicated;
-	out->achieved = t.mpps * 1e6;
-	/* Without a clean window it says nothing of the unit: the search ends with what passed. */
-	out->generator_limited = t.generator_limited || t.windows_clean == 0;
-	/* What a busy unit left no room for was not sent: a real port would have lost it. */
-	if (!out->generator_limited && t.mpps * 1e6 < 0.98 * rate)
-		out->lost += (uint64_t)((rate - t.mpps * 1e6) * seconds);
-	return rc;
-}
-
-/** Backs off while packets are lost: a search's trials are short. */
-static int
-trial_lossless(const struct upf_row_options *o, const struct search *s, double *rate,
-	       double seconds, struct upf_bed_trial *t)
-{
-	int rc = 0;
-
-	for (unsigned i = 0; i < BACK_OFF_TRIES; i++, *rate *= BACK_OFF) {
-		rc = trial(s, *rate, seconds, t);
-		if (rc < 0 || t->lost == 0 || o->rate_mpps > 0)
-			break;
-	}
-	return rc;
-}
-
-/** The highest loss-free rate, and delay below it. */
-static int
-live_measure(const struct upf_row_options *o, struct upf_bed *b, struct upf_row *r)
-{
-	struct search s = {b, r->direction->bits};
-	struct trial_outcome best = {.offered = o->rate_mpps * 1e6};
-	struct upf_bed_trial probe;
-	double rate;
-	int rc = 0;
-
-	if (o->rate_mpps <= 0) {
-		rc = upf_bed_trial(b, s.directions, 0, PROBE_SECONDS, &probe);
-		const struct trial_cfg cfg = {
-			.seconds = SEARCH_SECONDS,
-			.min_rate = RTE_MAX(probe.mpps * 1e6 * 0.2, 1000.0),
-			.max_rate = RTE_MAX(probe.mpps_max * 1e6 * 1.1, 2000.0),
-			.resolution = 0.02,
-			.repeats = 2,
-			.unit = "Mpps",
-			.unit_size = 1e6,
-			.progress = stderr,
-		};
-		rc = rc < 0 ? rc : trial_search(&cfg, search_trial, &s, &best);
-		if (rc == -ENOENT) {
-			fprintf(stderr, "not even %.3f Mpps pass without loss\n",
-				cfg.min_rate / 1e6);
-			best.offered = cfg.min_rate;
-			rc = 0;
-		}
-	}
-	rate = best.generator_limited ? best.achieved : best.offered;
-	if (rc == 0)
-		rc = trial_lossless(o, &s, &rate, o->common.seconds, &r->max);
-	rate *= UPF_ROW_LOAD;
-	return rc < 0 ? rc
-		      : trial_lossless(o, &s, &rate, RTE_MAX(o->common.seconds / 3, 0.2), &r->load);
-}
 
 static int
 row_measure(const struct upf_row_options *o, struct upf_bed *b, struct upf_row *r)
@@ -131,29 +36,16 @@ row_measure(const struct upf_row_options *o, struct upf_bed *b, struct upf_row *
 	rc = upf_bed_alone(b, r->direction->bits, RTE_MAX(o->common.seconds / 3, 0.2), r->alone,
 			   &r->alone_sum);
 	r->stages = rc > 0 ? (unsigned)rc : 0;
-	rc = rc < 0 || !r->live ? RTE_MIN(rc, 0) : live_measure(o, b, r);
+	rc = rc < 0 || !r->live ? RTE_MIN(rc, 0) : upf_live_measure(o, b, r);
 	r->starved_s = upf_bed_starved(b) - starved;
 	return rc;
-}
-
-static bool
-trial_valid(const struct upf_bed_trial *t)
-{
-	return t->sent > 0 && t->lost == 0 && t->corrupted == 0 && t->duplicated == 0;
-}
-
-static bool
-row_valid(const struct upf_row *r)
-{
-	return trial_valid(&r->alone_sum) &&
-	       (!r->live || (trial_valid(&r->max) && trial_valid(&r->load)));
 }
 
 /** @return 0; -EIO for a run that is not valid; or another -errno */
 static int
 rows_run(const struct upf_row_options *o, struct upf_bed *b, struct bench_result *res)
 {
-	bool valid = true;
+	int valid = 0;
 
 	for (unsigned i = 0; i < RTE_DIM(directions); i++) {
 		if (o->direction && strcmp(o->direction, directions[i].name) != 0)
@@ -171,16 +63,10 @@ rows_run(const struct upf_row_options *o, struct upf_bed *b, struct bench_result
 			if (rc < 0)
 				return rc;
 			upf_row_write(res, o, b, &r);
-			if (!row_valid(&r)) {
-				fprintf(stderr,
-					"bench upf: %s, %u B: packets were lost, changed "
-					"or came twice\n",
-					r.direction->name, r.bytes);
-				valid = false;
-			}
+			valid = upf_row_check(&r) < 0 ? -EIO : valid;
 		}
 	}
-	return valid ? 0 : -EIO;
+	return valid;
 }
 
 /** The unit counted what was sent, session by session. */
@@ -208,8 +94,8 @@ run(const struct upf_row_options *o, struct bench_result *res)
 	if (b == NULL)
 		return -EIO;
 	bench_emulation(res, "ports: rings in process");
-	rc = rows_run(o, b, res);
-	usage = usage_check(b);
+	rc = o->dpi ? upf_dpi_run(o, b, res) : rows_run(o, b, res);
+	usage = o->dpi ? 0 : usage_check(b);
 	if (!upf_bed_close(b, o->bed.nodes ? stderr : NULL))
 		rc = -EIO;
 	return rc < 0 ? rc : usage;
@@ -247,6 +133,50 @@ options_check(const struct upf_row_options *o)
 	return 0;
 }
 
+/** Of the load model, which goes both ways. @return likewise */
+static int
+dpi_check(struct upf_row_options *o)
+{
+	struct upf_traffic_cfg *f = &o->model.flows;
+
+	if (o->direction != NULL)
+		REFUSE("--dpi: flows go both ways, --direction does not");
+	if (o->bytes.n > 1)
+		REFUSE("--dpi: --bytes is one number, the mean of packets");
+	if (o->new_flows > 0 && o->rate_mpps <= 0)
+		REFUSE("--new-flows-per-s needs --rate-mpps");
+	if (o->new_flows > 0)
+		o->packets_per_flow = (unsigned)(o->rate_mpps * 1e6 / o->new_flows + 0.5);
+	if (o->packets_per_flow < UPF_TRAFFIC_PACKETS_MIN ||
+	    o->packets_per_flow > UPF_TRAFFIC_PACKETS_MAX)
+		REFUSE("--packets-per-flow %u must be %d..%d", o->packets_per_flow,
+		       UPF_TRAFFIC_PACKETS_MIN, UPF_TRAFFIC_PACKETS_MAX);
+	if (o->bytes.v[0] < UPF_TRAFFIC_BYTES_MIN)
+		REFUSE("--dpi: --bytes %u must be at least %d: requests are as long", o->bytes.v[0],
+		       UPF_TRAFFIC_BYTES_MIN);
+	if (o->names > UPF_LOAD_NAMES_MAX || o->nets > UPF_LOAD_NETS_MAX)
+		REFUSE("--rules %u and --flow-rules %u must be %d at most", o->names, o->nets,
+		       UPF_LOAD_NAMES_MAX);
+	if (o->udp_percent > 100)
+		REFUSE("--udp-percent %u must be 0..100", o->udp_percent);
+	if (o->train < 1 || o->train > 64)
+		REFUSE("--train %u must be 1..64", o->train);
+	if (o->flows_per_session < 1 || o->flows_per_session > 64)
+		REFUSE("--flows-per-session %u must be 1..64", o->flows_per_session);
+	if (o->active * o->flows_per_session < PLACES_MIN)
+		REFUSE("--dpi: %u flows at a time are too few: %d at least",
+		       o->active * o->flows_per_session, PLACES_MIN);
+	*f = (struct upf_traffic_cfg){.per_session = o->flows_per_session,
+				      .packets = o->packets_per_flow,
+				      .bytes = o->bytes.v[0],
+				      .udp_percent = o->udp_percent,
+				      .train = o->train};
+	o->model.names = o->names;
+	o->model.nets = o->nets;
+	o->bed.dpi = &o->model;
+	return 0;
+}
+
 int
 bench_upf(int argc, char **argv)
 {
@@ -256,14 +186,19 @@ bench_upf(int argc, char **argv)
 				    .window = 2048,
 				    .checkpoint_ms = 60000,
 				    .seed = 1,
-				    .bytes = {{64, 690}, 2}};
+				    .packets_per_flow = 100,
+				    .flows_per_session = 2,
+				    .train = 1,
+				    .names = 40000,
+				    .nets = 10000,
+				    .udp_percent = 15};
 	const struct bench_opt own[] = {
 		{"deployment", BENCH_OPT_STR, &o.bed.deployment, "file [of the steering]"},
 		{"steering", BENCH_OPT_STR, &o.steering,
 		 "rss, or software: a dispatcher for two workers [rss]"},
 		{"sessions", BENCH_OPT_UINT, &o.sessions, "installed [6000]"},
 		{"active", BENCH_OPT_UINT, &o.active, "that get packets [all]"},
-		{"bytes", BENCH_OPT_UINTS, &o.bytes, "inner packet sizes [64,690]"},
+		{"bytes", BENCH_OPT_UINTS, &o.bytes, "inner packet sizes [64,690; with --dpi 690]"},
 		{"direction", BENCH_OPT_STR, &o.direction, "uplink, downlink or both [all three]"},
 		{"rate-mpps", BENCH_OPT_NUM, &o.rate_mpps, "offer this rate instead of searching"},
 		{"alone", BENCH_OPT_FLAG, &o.alone,
@@ -276,6 +211,19 @@ bench_upf(int argc, char **argv)
 		 "usage checkpoints to the agent [60000]"},
 		{"seed", BENCH_OPT_UINT, &o.seed, "of the order of sessions [1]"},
 		{"nodes", BENCH_OPT_FLAG, &o.bed.nodes, "also print cycles per node"},
+		{"dpi", BENCH_OPT_FLAG, &o.dpi,
+		 "S2's load model: flows, rules, policies, charging, beside plain sessions"},
+		{"packets-per-flow", BENCH_OPT_UINT, &o.packets_per_flow, "on average [100]"},
+		{"new-flows-per-s", BENCH_OPT_NUM, &o.new_flows,
+		 "in place of that, with --rate-mpps"},
+		{"flows-per-session", BENCH_OPT_UINT, &o.flows_per_session, "at a time [2]"},
+		{"train", BENCH_OPT_UINT, &o.train,
+		 "packets of a flow in a row, behind its request [1]"},
+		{"udp-percent", BENCH_OPT_UINT, &o.udp_percent,
+		 "of the flows, others are HTTP [15]"},
+		{"rules", BENCH_OPT_UINT, &o.names, "of layer 7 [40000]"},
+		{"flow-rules", BENCH_OPT_UINT, &o.nets, "of layers 3 and 4 [10000]"},
+		{"swap", BENCH_OPT_UINT, &o.swaps, "times the rules are made anew under load [0]"},
 		{0},
 	};
 	struct bench_result *res;
@@ -286,7 +234,10 @@ bench_upf(int argc, char **argv)
 	if (rc != 0)
 		return rc < 0 ? 2 : 0;
 	o.active = o.active ? o.active : o.sessions;
-	if (options_check(&o) < 0)
+	if (o.bytes.n == 0)
+		o.bytes =
+			o.dpi ? (struct bench_uints){{690}, 1} : (struct bench_uints){{64, 690}, 2};
+	if (options_check(&o) < 0 || (o.dpi && dpi_check(&o) < 0))
 		return 2;
 	o.bed.deployment =
 		bench_deployment(o.bed.deployment, o.steering && strcmp(o.steering, "software") == 0

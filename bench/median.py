@@ -14,12 +14,12 @@ import statistics
 import sys
 from pathlib import Path
 
-WORST = {"lost", "corrupted", "changes_failed"}
+WORST = {"lost", "corrupted", "changes_failed", "swap_lost"}
 SPREAD = ("mpps", "cycles_per_packet")
 SETTINGS = {
     *("bytes", "ues", "sessions", "active", "workers", "offload_percent", "smartnics"),
     *("load_percent", "slot_us", "packets_per_flow", "direction", "path", "governor", "steering"),
-    *("device", "changes_asked"),
+    *("device", "changes_asked", "dpi", "train"),
 }
 
 

@@ -9,7 +9,7 @@
 
 #include "bench/result.h"
 
-#define OPTS_MAX 24
+#define OPTS_MAX 32
 
 static const char *const operands[] = {"", " N", " X", " TEXT", " N,N,…"};
 

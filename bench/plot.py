@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import matplotlib
+import s2
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -149,9 +150,78 @@ def power(folder: Path) -> None:
     save(figure, folder, "power")
 
 
+def bars(axes, groups: list[tuple[str, float | None, float | None]]) -> None:
+    """Without and with DPI and charging, side by side."""
+    for n, label in enumerate(("without DPI and charging", "with")):
+        found = [(i, g[1 + n]) for i, g in enumerate(groups) if g[1 + n] is not None]
+        drawn = axes.bar(
+            [i - 0.2 + 0.4 * n for i, _ in found], [v for _, v in found], 0.4, label=label
+        )
+        axes.bar_label(drawn, fmt="%.3g", fontsize=6)
+    axes.set_xticks(range(len(groups)), [g[0] for g in groups], fontsize=6)
+    axes.legend(fontsize=7)
+
+
+def pairs(of: list[dict], key: str) -> list[tuple[str, float | None, float | None]]:
+    """Our rows without and with DPI of one steering and flow length."""
+    found = []
+    for (how, length), some in grouped(of, "steering", "packets_per_flow").items():
+        value = {r["dpi"]: r[key] for r in some}
+        name = f"ours, {how}\n{length} packets\na flow"
+        found.append((name, value.get("off"), value.get("on")))
+    return found
+
+
+def s2_figures(folder: Path) -> None:
+    """Figures 5 and 6, delay, and Table 1 of S2."""
+    document = s2.write(folder)
+    if document is None:
+        return
+    ours = document["throughput"]
+    figure, ((five, mpps), (six, servers)) = plt.subplots(2, 2, figsize=(14, 9))
+    paper = [(p["server"], p["off"][0], p["on"][0]) for p in s2.PAPER]
+    bars(five, paper + pairs(ours, "gbps_times_144"))
+    five.set(ylabel="Gbps", title="Figure 5: a server; ours an lcore x 144, no NIC")
+    each = [(p["server"], *(p[k][1] / p["lcores"] for k in ("off", "on"))) for p in s2.PAPER]
+    bars(mpps, each + pairs(ours, "mpps_an_lcore"))
+    mpps.set(ylabel="Mpps", title="Figure 5, a hyperthread; ours an lcore of this machine")
+    generations = [(g["server"].replace(", ", "\n"), g["off"], g["on"]) for g in s2.GENERATIONS]
+    bars(six, generations + pairs(ours, "gbps_times_96"))
+    six.set(ylabel="Gbps", title="Figure 6: generations; ours by steering, an lcore x 96, no NIC")
+    for one in document["servers"]:
+        style = {"linestyle": "--"} if one["who"] == "paper" else {}
+        tiers = [one[str(t)] for t in s2.TIERS]
+        servers.plot(s2.TIERS, tiers, marker="o", label=one["server"], **style)
+    servers.set(xlabel="Gbps with DPI", ylabel="servers", title="Table 1; ours no NIC")
+    servers.legend(fontsize=6)
+    save(figure, folder, "s2")
+
+
+def s2_delays(folder: Path) -> None:
+    document = s2.write(folder)
+    if document is None or not document["delay"]:
+        return
+    figure, axes = plt.subplots(figsize=(8, 4.2))
+    names = []
+    for n, row in enumerate(document["delay"]):
+        names.append(
+            f"{row['steering']}, DPI {row['dpi']}\n{row['packets_per_flow']} packets a flow"
+        )
+        for key, mark in (("us_p50", "v"), ("us_mean", "o"), ("us_p99", "^")):
+            axes.plot([n], [row[key]], mark, color="C0", label=key if n == 0 else None)
+        axes.plot(
+            [n], [row["paper_us_mean"]], "s", color="black", label="paper, mean" if n == 0 else None
+        )
+    axes.set_xticks(range(len(names)), names, fontsize=7)
+    axes.set(ylabel="µs", title="Delay of UDP packets")
+    axes.set_yscale("log")
+    axes.legend(fontsize=7)
+    save(figure, folder, "s2-delay")
+
+
 def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "bench/out")
-    for draw in (ue_loopback, mac_build, port_limits, power):
+    for draw in (ue_loopback, mac_build, port_limits, power, s2_figures, s2_delays):
         draw(folder)
 
 

@@ -12,6 +12,8 @@ import re
 import sys
 from pathlib import Path
 
+import s2
+
 
 def cell(value) -> str:
     if value is None:
@@ -198,6 +200,108 @@ UPF = {
 }
 
 
+UPF_DPI = {
+    "steering": "steering",
+    "workers": "workers",
+    "sessions": "sessions",
+    "active": "active",
+    "packets_per_flow": "packets a flow",
+    "train": "in a row",
+    "dpi": "DPI, charging",
+    "mpps": "Mpps",
+    "gbps": "Gbps",
+    "ratio": "of plain",
+    "ratio_least": "by least cycles",
+    "ratio_live": "of plain at ports",
+    "cycles_per_packet": "alone cycles/packet",
+    "cycles_min": "least",
+    "new_flows_per_s": "new flows/s",
+    "dpi_scans": "flows looked at",
+    "flows_evicted": "evicted",
+    "records": "records",
+    "lost": "lost",
+    "swaps": "swaps",
+    "swap_sent": "packets meanwhile",
+    "swap_lost": "lost meanwhile",
+    "rules_memory": "rules B",
+    "rules_build_ms": "built in ms",
+    "flows_memory": "flow table B",
+    "limit": "limit",
+    "windows_clean": "clean windows",
+    "windows": "of",
+}
+
+
+def s2_throughput(document: dict) -> str:
+    paper = [
+        [p["server"], p["lcores"], *p["off"], *p["on"], p["on"][0] / p["off"][0]] for p in s2.PAPER
+    ]
+    first = table(
+        ["paper", "hyperthreads", "Gbps without", "Mpps", "Gbps with", "Mpps", "with / without"],
+        paper,
+    )
+    keys = {
+        "steering": "ours: steering",
+        "packets_per_flow": "packets a flow",
+        "dpi": "DPI, charging",
+        "mpps_an_lcore": "Mpps an lcore",
+        "gbps_an_lcore": "Gbps an lcore",
+        "ratio": "with / without",
+        **{f"gbps_times_{p['lcores']}": f"Gbps x {p['lcores']}, no NIC" for p in s2.PAPER},
+    }
+    return first + "\n\n" + chosen({"rows": document["throughput"]}, keys)
+
+
+def s2_generations(document: dict) -> str:
+    paper = [
+        [g["server"], g["off"], g["off"] / s2.GENERATIONS[0]["off"], g["on"]]
+        for g in s2.GENERATIONS
+    ]
+    found = [o for o in document["throughput"] if o["dpi"] == "off"]
+    with_dpi = {
+        (o["steering"], o["packets_per_flow"]): o
+        for o in document["throughput"]
+        if o["dpi"] == "on"
+    }
+    first = {o["packets_per_flow"]: o for o in found if o["steering"] == "software"}
+    ours = []
+    for o in found:
+        flow = o["packets_per_flow"]
+        base = first.get(flow)
+        on = with_dpi.get((o["steering"], flow))
+        ours.append(
+            [
+                f"ours, {o['steering']}, {flow} packets a flow, x 96 lcores, no NIC",
+                o["gbps_times_96"],
+                o["gbps_an_lcore"] / base["gbps_an_lcore"] if base else None,
+                on["gbps_times_96"] if on else None,
+            ]
+        )
+    return table(["", "Gbps without DPI", "to the first", "Gbps with DPI"], paper + ours)
+
+
+S2_DELAY = {
+    "steering": "steering",
+    "dpi": "DPI, charging",
+    "packets_per_flow": "packets a flow",
+    "load_percent": "load %",
+    "paper_us_mean": "paper mean µs",
+    "us_mean": "ours mean µs",
+    "us_p50": "p50 µs",
+    "us_p99": "p99 µs",
+}
+
+
+def s2_delay(document: dict) -> str:
+    return chosen({"rows": document["delay"]}, S2_DELAY)
+
+
+def s2_servers(document: dict) -> str:
+    keys = {"server": "server", "who": "whose", "gbps": "Gbps with DPI"}
+    keys |= {str(t): f"{t} Gbps" for t in s2.TIERS}
+    return chosen({"rows": document["servers"]}, keys)
+
+
 GNB = {
     "path": "path",
     "direction": "direction",
@@ -287,10 +391,20 @@ WRITERS = {
     "pdcp": PDCP,
     "rlc-am": RLC_AM,
     "upf": UPF,
+    "upf-dpi": UPF_DPI,
     "gnb": GNB,
     "gnb-live": GNB_LIVE,
     "n4": N4,
     "power": POWER,
+}
+
+
+# Sections made of s2.json, which bench/s2.py computes.
+S2 = {
+    "s2-throughput": s2_throughput,
+    "s2-generations": s2_generations,
+    "s2-delay": s2_delay,
+    "s2-servers": s2_servers,
 }
 
 
@@ -303,8 +417,14 @@ def main() -> None:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "bench/out")
     page = Path(sys.argv[2] if len(sys.argv) > 2 else "docs/benchmarks.md")
 
+    computed = s2.write(folder)
+
     def fill(section: re.Match) -> str:
         name = section[1]
+        if name in S2:
+            if computed is None:
+                return section[0]
+            return f"<!-- bench {name} -->\n{S2[name](computed)}\n<!-- end -->"
         files = [folder / f"{name}.json", *sorted(folder.glob(f"{name}.*.json"))]
         documents = [json.loads(f.read_text()) for f in files if f.exists()]
         if not documents:

@@ -7,17 +7,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "bench/upf_agent.h"
-#include "bench/upf_agent_session.h"
+#include "bench/upf_agent_impl.h"
 
-#define MESSAGE_MAX 196608
-#define OPS 128       /**< of a message */
 #define UNDER_WAY 4   /**< messages */
 #define ANSWER_S 30   /**< a unit that says nothing for so long has died */
 #define SHOW_EVERY 64 /**< messages */
-
-typedef Airpath__Upf__V1__Request Request;
-typedef Airpath__Upf__V1__Reply Reply;
 
 /** What an Apply does, message by message. */
 struct job {
@@ -28,17 +22,8 @@ struct job {
 	void *arg;
 };
 
-struct upf_agent {
-	int fd;
-	uint64_t seq;
-	uint32_t access, core; /**< interfaces */
-	Airpath__Upf__V1__Answer *answer;
-	struct upf_agent_op ops[OPS];
-	uint8_t buffer[MESSAGE_MAX];
-};
-
-static int
-put(struct upf_agent *a, Request *r, struct ap_error *err)
+int
+upf_agent_put(struct upf_agent *a, upf_agent_request *r, struct ap_error *err)
 {
 	size_t n = airpath__upf__v1__request__get_packed_size(r);
 
@@ -54,18 +39,31 @@ static int
 ack(struct upf_agent *a, uint64_t event, struct ap_error *err)
 {
 	Airpath__Upf__V1__EventAck body = AIRPATH__UPF__V1__EVENT_ACK__INIT;
-	Request r = AIRPATH__UPF__V1__REQUEST__INIT;
+	upf_agent_request r = AIRPATH__UPF__V1__REQUEST__INIT;
 
 	body.event = event;
 	r.seq = ++a->seq;
 	r.body_case = AIRPATH__UPF__V1__REQUEST__BODY_ACK;
 	r.ack = &body;
-	return put(a, &r, err);
+	return upf_agent_put(a, &r, err);
 }
 
-/** Takes the next message within `ms`. @return 1 for a reply, 0 for anything else, or -errno */
+/** Of an application set. */
 static int
-take(struct upf_agent *a, int ms, struct ap_error *err)
+done_take(struct upf_agent *a, const Airpath__Upf__V1__ApplicationsDone *d)
+{
+	a->done = (struct upf_agent_done){.generation = d->generation,
+					  .application = d->failed_application,
+					  .pfd = d->failed_pfd,
+					  .memory = d->memory_bytes,
+					  .build_ms = d->build_ms,
+					  .rules = d->rules};
+	snprintf(a->done.error, sizeof(a->done.error), "%s", d->error);
+	return 0;
+}
+
+int
+upf_agent_take(struct upf_agent *a, int ms, struct ap_error *err)
 {
 	struct pollfd p = {.fd = a->fd, .events = POLLIN};
 	ssize_t n;
@@ -83,17 +81,18 @@ take(struct upf_agent *a, int ms, struct ap_error *err)
 		return ap_error_set(err, "the upf sent what is no Answer");
 	if (a->answer->body_case == AIRPATH__UPF__V1__ANSWER__BODY_EVENT)
 		return ack(a, a->answer->event->number, err);
+	if (a->answer->body_case == AIRPATH__UPF__V1__ANSWER__BODY_APPLICATIONS_DONE)
+		return done_take(a, a->answer->applications_done);
 	return a->answer->body_case == AIRPATH__UPF__V1__ANSWER__BODY_REPLY;
 }
 
-/** Waits for a reply. @return it, valid until the next one, or NULL with `err` filled */
-static const Reply *
-reply(struct upf_agent *a, struct ap_error *err)
+const upf_agent_reply *
+upf_agent_wait(struct upf_agent *a, struct ap_error *err)
 {
 	int rc;
 
 	do
-		rc = take(a, ANSWER_S * 1000, err);
+		rc = upf_agent_take(a, ANSWER_S * 1000, err);
 	while (rc == 0);
 	if (rc < 0)
 		return NULL;
@@ -110,7 +109,7 @@ upf_agent_idle(struct upf_agent *a, struct ap_error *err)
 	int rc;
 
 	do
-		rc = take(a, 0, err);
+		rc = upf_agent_take(a, 0, err);
 	while (rc >= 0);
 	return rc == -EAGAIN ? 0 : rc;
 }
@@ -119,15 +118,15 @@ static int
 hello(struct upf_agent *a, struct ap_error *err)
 {
 	Airpath__Upf__V1__Hello body = AIRPATH__UPF__V1__HELLO__INIT;
-	Request r = AIRPATH__UPF__V1__REQUEST__INIT;
-	const Reply *answer;
+	upf_agent_request r = AIRPATH__UPF__V1__REQUEST__INIT;
+	const upf_agent_reply *answer;
 
 	body.protocol = 1;
 	body.agent = "airpath bench upf";
 	r.seq = ++a->seq;
 	r.body_case = AIRPATH__UPF__V1__REQUEST__BODY_HELLO;
 	r.hello = &body;
-	answer = put(a, &r, err) == 0 ? reply(a, err) : NULL;
+	answer = upf_agent_put(a, &r, err) == 0 ? upf_agent_wait(a, err) : NULL;
 	if (answer == NULL)
 		return -EIO;
 	return answer->body_case == AIRPATH__UPF__V1__REPLY__BODY_WELCOME
@@ -140,7 +139,7 @@ upf_agent_open(const char *path, struct ap_error *err)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	struct upf_agent *a = calloc(1, sizeof(*a));
-	int room = 8 * MESSAGE_MAX;
+	int room = 8 * UPF_AGENT_MESSAGE_MAX;
 
 	if (a == NULL) {
 		ap_error_set(err, "out of memory");
@@ -184,7 +183,7 @@ upf_agent_config(struct upf_agent *a, const char *access, const char *core, uint
 {
 	Airpath__Upf__V1__Config body = AIRPATH__UPF__V1__CONFIG__INIT;
 	Airpath__Upf__V1__Pool ues = AIRPATH__UPF__V1__POOL__INIT, *pools[1] = {&ues};
-	Request r = AIRPATH__UPF__V1__REQUEST__INIT;
+	upf_agent_request r = AIRPATH__UPF__V1__REQUEST__INIT;
 
 	a->access = interface(a->answer->reply->welcome, access);
 	a->core = interface(a->answer->reply->welcome, core);
@@ -200,7 +199,28 @@ upf_agent_config(struct upf_agent *a, const char *access, const char *core, uint
 	r.seq = ++a->seq;
 	r.body_case = AIRPATH__UPF__V1__REQUEST__BODY_CONFIG;
 	r.config = &body;
-	return put(a, &r, err) == 0 && reply(a, err) != NULL ? 0 : -EIO;
+	return upf_agent_put(a, &r, err) == 0 && upf_agent_wait(a, err) != NULL ? 0 : -EIO;
+}
+
+/** The next operation, where there is room for it. @return it or NULL */
+static Airpath__Upf__V1__Op *
+op_make(struct upf_agent *a, const struct job *j, uint32_t i, unsigned *plain, unsigned *policed)
+{
+	struct upf_agent_session s = {0};
+
+	if (*plain == UPF_AGENT_OPS || *policed == UPF_AGENT_POLICED)
+		return NULL;
+	if (j->fill == NULL) {
+		upf_agent_ask(&a->ops[*plain], i + 1);
+		return &a->ops[(*plain)++].op;
+	}
+	j->fill(j->arg, i, &s);
+	if (s.policies) {
+		upf_agent_policies_set(&a->policies[*policed], &s, a->access, a->core);
+		return &a->policies[(*policed)++].op;
+	}
+	upf_agent_set(&a->ops[*plain], &s, a->access, a->core);
+	return &a->ops[(*plain)++].op;
 }
 
 /** Sends operations from `from` on. @return how many, or -errno */
@@ -208,27 +228,19 @@ static int
 apply(struct upf_agent *a, const struct job *j, uint32_t from, struct ap_error *err)
 {
 	Airpath__Upf__V1__Apply body = AIRPATH__UPF__V1__APPLY__INIT;
-	Airpath__Upf__V1__Op *ops[OPS];
-	Request r = AIRPATH__UPF__V1__REQUEST__INIT;
-	uint32_t n = j->n - from < OPS ? j->n - from : OPS;
+	Airpath__Upf__V1__Op *ops[UPF_AGENT_OPS + UPF_AGENT_POLICED];
+	upf_agent_request r = AIRPATH__UPF__V1__REQUEST__INIT;
+	unsigned plain = 0, policed = 0;
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
-		struct upf_agent_session s = {0};
-
-		if (j->fill) {
-			j->fill(j->arg, from + i, &s);
-			upf_agent_set(&a->ops[i], &s, a->access, a->core);
-		} else {
-			upf_agent_ask(&a->ops[i], from + i + 1);
-		}
-		ops[i] = &a->ops[i].op;
-	}
+	while (from + n < j->n && (ops[n] = op_make(a, j, from + n, &plain, &policed)) != NULL)
+		n++;
 	body.n_ops = n;
 	body.ops = ops;
 	r.seq = ++a->seq;
 	r.body_case = AIRPATH__UPF__V1__REQUEST__BODY_APPLY;
 	r.apply = &body;
-	return put(a, &r, err) == 0 ? (int)n : -EIO;
+	return upf_agent_put(a, &r, err) == 0 ? (int)n : -EIO;
 }
 
 static int
@@ -243,9 +255,14 @@ result(const struct job *j, uint32_t i, const Airpath__Upf__V1__OpResult *r, str
 		return 0;
 	for (size_t k = 0; k < r->n_reports; k++) {
 		const Airpath__Upf__V1__Usage *use = r->reports[k]->usage;
+		const uint32_t id = r->reports[k]->urr_id;
 
 		if (use == NULL)
 			continue;
+		if (id > 0 && id <= UPF_LOAD_RATING_GROUPS) {
+			u.group[id - 1].octets[UPF_WIRE_UP] += use->ul_bytes;
+			u.group[id - 1].octets[UPF_WIRE_DOWN] += use->dl_bytes;
+		}
 		u.octets[UPF_WIRE_UP] += use->ul_bytes;
 		u.octets[UPF_WIRE_DOWN] += use->dl_bytes;
 		u.packets[UPF_WIRE_UP] += use->ul_packets;
@@ -259,7 +276,7 @@ result(const struct job *j, uint32_t i, const Airpath__Upf__V1__OpResult *r, str
 static int
 answer_take(struct upf_agent *a, struct job *j, struct ap_error *err)
 {
-	const Reply *r = reply(a, err);
+	const upf_agent_reply *r = upf_agent_wait(a, err);
 	int rc = r ? 0 : -EIO;
 
 	if (r && r->body_case != AIRPATH__UPF__V1__REPLY__BODY_RESULT)
@@ -276,7 +293,7 @@ run(struct upf_agent *a, struct job *j, struct trial_progress *progress, struct 
 	int rc = 0;
 
 	while (rc >= 0 && j->done < j->n) {
-		if (sent < j->n && sent - j->done < UNDER_WAY * OPS) {
+		if (sent < j->n && sent - j->done < UNDER_WAY * UPF_AGENT_OPS) {
 			rc = apply(a, j, sent, err);
 			sent += rc > 0 ? (uint32_t)rc : 0;
 			continue;

@@ -4,13 +4,15 @@
 
 /**
  * The management unit's end of a forwarding unit's socket (api/upf.proto), as far as `bench upf`
- * needs it: plain sessions in, usage out. Several requests are under way at once. Control thread.
+ * needs it: applications and sessions in, usage out. Several requests are under way at once.
+ * Control thread.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "bench/trial.h"
+#include "bench/upf_load.h"
 #include "bench/upf_wire.h"
 #include "core/config.h"
 
@@ -23,11 +25,25 @@ struct upf_agent_session {
 	uint32_t ue;     /**< network order, as the next ones */
 	uint32_t gnb_ip; /**< where downlink packets go */
 	uint32_t gnb_teid;
+	bool policies; /**< it has the load model's in place of the rules of a plain one */
 };
 
 struct upf_agent_usage {
 	uint64_t octets[UPF_WIRE_DIRECTIONS];
 	uint64_t packets[UPF_WIRE_DIRECTIONS];
+	/** Of each URR 1.., which are rating groups. */
+	struct {
+		uint64_t octets[UPF_WIRE_DIRECTIONS];
+	} group[UPF_LOAD_RATING_GROUPS];
+};
+
+/** What became of applications. */
+struct upf_agent_done {
+	uint32_t generation;
+	uint32_t application, pfd; /**< whose fault `error` is */
+	uint32_t build_ms, rules;
+	uint64_t memory; /**< octets */
+	char error[256]; /**< empty: they are in force */
 };
 
 /**
@@ -47,6 +63,14 @@ int upf_agent_config(struct upf_agent *a, const char *access, const char *core, 
 
 /** Reads away what the unit sends unasked, and acknowledges events. Never waits. */
 int upf_agent_idle(struct upf_agent *a, struct ap_error *err);
+
+/**
+ * Sends the load model's rules as applications, as their agent does, and waits until they are in
+ * force. Meanwhile reads away what comes, so packets may flow.
+ * @param generation above the one before
+ */
+int upf_agent_applications(struct upf_agent *a, const struct upf_load *load, uint32_t generation,
+			   struct upf_agent_done *done, struct ap_error *err);
 
 /** Calls `fill` for 0..n - 1 and installs what it made. */
 int upf_agent_install(struct upf_agent *a, uint32_t n,

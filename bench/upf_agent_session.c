@@ -4,84 +4,95 @@
 #define MBR_KBPS 100000000 /**< 100 Gbps: metered, never limited */
 #define THRESHOLD (1ULL << 50)
 
-enum { UP, DOWN };
+void
+upf_agent_pdr(Airpath__Upf__V1__Pdr *p, enum upf_wire_direction d, uint32_t core)
+{
+	const bool up = d == UPF_WIRE_UP;
+
+	airpath__upf__v1__pdr__init(p);
+	p->id = d + 1;
+	p->precedence = 255;
+	p->source = up ? AIRPATH__UPF__V1__INTERFACE_TYPE__ACCESS
+		       : AIRPATH__UPF__V1__INTERFACE_TYPE__CORE;
+	p->interface = up ? 0 : core;
+	p->tunnel = up;
+	p->match_ue_source = up;
+	p->match_ue_destination = !up;
+	p->match_ip4 = true;
+	p->qfis = up ? 1ULL << UPF_WIRE_QFI : 0;
+	p->outer_header_removal = up;
+	p->far_id = d + 1;
+}
+
+void
+upf_agent_fars(Airpath__Upf__V1__Far far[2], Airpath__Upf__V1__Forwarding forwarding[2],
+	       uint32_t access, uint32_t core, uint32_t gnb_teid, uint32_t *gnb)
+{
+	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++) {
+		Airpath__Upf__V1__Forwarding *f = &forwarding[d];
+		const bool up = d == UPF_WIRE_UP;
+
+		airpath__upf__v1__forwarding__init(f);
+		f->destination = up ? AIRPATH__UPF__V1__INTERFACE_TYPE__CORE
+				    : AIRPATH__UPF__V1__INTERFACE_TYPE__ACCESS;
+		f->interface = up ? core : access;
+		airpath__upf__v1__far__init(&far[d]);
+		far[d].id = d + 1;
+		far[d].forward = true;
+		far[d].forwarding = f;
+	}
+	forwarding[UPF_WIRE_DOWN].teid = gnb_teid;
+	forwarding[UPF_WIRE_DOWN].peer = (ProtobufCBinaryData){4, (uint8_t *)gnb};
+	forwarding[UPF_WIRE_DOWN].port = 2152;
+	forwarding[UPF_WIRE_DOWN].gtpu = true;
+	forwarding[UPF_WIRE_DOWN].pdu_session_container = true;
+}
+
+void
+upf_agent_qer(Airpath__Upf__V1__Qer *q, Airpath__Upf__V1__Rate *mbr, uint32_t id)
+{
+	airpath__upf__v1__rate__init(mbr);
+	mbr->ul_kbps = MBR_KBPS;
+	mbr->dl_kbps = MBR_KBPS;
+	airpath__upf__v1__qer__init(q);
+	q->id = id;
+	q->mbr = mbr;
+	q->has_qfi = true;
+	q->qfi = UPF_WIRE_QFI;
+}
+
+void
+upf_agent_urr(Airpath__Upf__V1__Urr *u, Airpath__Upf__V1__Volume *threshold, uint32_t id)
+{
+	airpath__upf__v1__volume__init(threshold);
+	threshold->has_total = true;
+	threshold->total = THRESHOLD;
+	airpath__upf__v1__urr__init(u);
+	u->id = id;
+	u->volume = true;
+	u->triggers = AIRPATH__UPF__V1__TRIGGER__VOLTH;
+	u->volume_threshold = threshold;
+}
 
 static void
-pdrs_set(struct upf_agent_op *o, uint32_t core)
+rules_set(struct upf_agent_op *o, uint32_t access, uint32_t core, uint32_t gnb_teid)
 {
-	for (unsigned d = UP; d <= DOWN; d++) {
+	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++) {
 		Airpath__Upf__V1__Pdr *p = &o->pdr[d];
 
-		airpath__upf__v1__pdr__init(p);
-		p->id = d + 1;
-		p->precedence = 255;
-		p->source = d == UP ? AIRPATH__UPF__V1__INTERFACE_TYPE__ACCESS
-				    : AIRPATH__UPF__V1__INTERFACE_TYPE__CORE;
-		p->interface = d == UP ? 0 : core;
-		p->tunnel = d == UP;
-		p->match_ue_source = d == UP;
-		p->match_ue_destination = d == DOWN;
-		p->match_ip4 = true;
-		p->qfis = d == UP ? 1ULL << UPF_WIRE_QFI : 0;
-		p->outer_header_removal = d == UP;
-		p->far_id = d + 1;
+		upf_agent_pdr(p, d, core);
 		p->n_qer_ids = 1;
 		p->qer_ids = o->qer_ids;
 		p->n_urr_ids = 1;
 		p->urr_ids = o->urr_ids;
 		o->pdrs[d] = p;
-	}
-}
-
-static void
-fars_set(struct upf_agent_op *o, uint32_t access, uint32_t core, uint32_t gnb_teid)
-{
-	for (unsigned d = UP; d <= DOWN; d++) {
-		Airpath__Upf__V1__Forwarding *f = &o->forwarding[d];
-
-		airpath__upf__v1__forwarding__init(f);
-		f->destination = d == UP ? AIRPATH__UPF__V1__INTERFACE_TYPE__CORE
-					 : AIRPATH__UPF__V1__INTERFACE_TYPE__ACCESS;
-		f->interface = d == UP ? core : access;
-		airpath__upf__v1__far__init(&o->far[d]);
-		o->far[d].id = d + 1;
-		o->far[d].forward = true;
-		o->far[d].forwarding = f;
 		o->fars[d] = &o->far[d];
 	}
-	o->forwarding[DOWN].teid = gnb_teid;
-	o->forwarding[DOWN].peer = (ProtobufCBinaryData){4, (uint8_t *)&o->gnb};
-	o->forwarding[DOWN].port = 2152;
-	o->forwarding[DOWN].gtpu = true;
-	o->forwarding[DOWN].pdu_session_container = true;
-}
-
-static void
-qer_set(struct upf_agent_op *o)
-{
-	airpath__upf__v1__rate__init(&o->mbr);
-	o->mbr.ul_kbps = MBR_KBPS;
-	o->mbr.dl_kbps = MBR_KBPS;
-	airpath__upf__v1__qer__init(&o->qer);
-	o->qer.id = 1;
-	o->qer.mbr = &o->mbr;
-	o->qer.has_qfi = true;
-	o->qer.qfi = UPF_WIRE_QFI;
+	upf_agent_fars(o->far, o->forwarding, access, core, gnb_teid, &o->gnb);
+	upf_agent_qer(&o->qer, &o->mbr, 1);
 	o->qers[0] = &o->qer;
 	o->qer_ids[0] = 1;
-}
-
-static void
-urr_set(struct upf_agent_op *o)
-{
-	airpath__upf__v1__volume__init(&o->threshold);
-	o->threshold.has_total = true;
-	o->threshold.total = THRESHOLD;
-	airpath__upf__v1__urr__init(&o->urr);
-	o->urr.id = 1;
-	o->urr.volume = true;
-	o->urr.triggers = AIRPATH__UPF__V1__TRIGGER__VOLTH;
-	o->urr.volume_threshold = &o->threshold;
+	upf_agent_urr(&o->urr, &o->threshold, 1);
 	o->urrs[0] = &o->urr;
 	o->urr_ids[0] = 1;
 }
@@ -97,10 +108,7 @@ upf_agent_set(struct upf_agent_op *o, const struct upf_agent_session *s, uint32_
 	o->op.set = m;
 	o->ue = s->ue;
 	o->gnb = s->gnb_ip;
-	pdrs_set(o, core);
-	fars_set(o, access, core, s->gnb_teid);
-	qer_set(o);
-	urr_set(o);
+	rules_set(o, access, core, s->gnb_teid);
 	airpath__upf__v1__tunnel__init(&o->tunnel);
 	o->tunnel.teid = s->teid;
 	o->tunnel.interface = access;

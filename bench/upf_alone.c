@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench/harness.h"
 #include "bench/still.h"
@@ -13,17 +14,30 @@
 
 #define ROUND 512      /**< packets of a direction at once: 8 bursts of a port */
 #define WARM_PACKETS 4 /**< of a session on average, in a direction */
+#define FLOWS_BEGUN 3  /**< at a place, and as many end as begin */
+#define BLOCK_S 0.1    /**< of one load, then the other has its turn */
+#define REFRESH 24     /**< rounds: all places of 6000 sessions have had one turn */
 
 struct stage {
 	struct ap_worker *w;
 	unsigned lcore; /**< of the plan */
 	struct ap_worker_hold hold;
-	struct harness_window *windows;
-	unsigned n;
+	struct harness_window *windows[UPF_BED_LOADS];
+	unsigned n[UPF_BED_LOADS];
+};
+
+/** What runs in turn, and with which loads. */
+struct alone {
+	struct upf_bed *b;
+	unsigned directions;
+	struct stage s[UPF_BED_STAGES_MAX];
+	unsigned nb;
+	unsigned loads;
+	unsigned load; /**< that runs now */
 };
 
 static void
-window_take(struct stage *s)
+window_take(struct stage *s, unsigned load)
 {
 	struct harness_window w;
 	long switches = harness_switches();
@@ -32,8 +46,8 @@ window_take(struct stage *s)
 	w.value = still_walk(s->w);
 	w.frame_after = harness_frame();
 	w.preempted = harness_switches() != switches;
-	if (w.value > 0 && s->n < HARNESS_WINDOWS_MAX)
-		s->windows[s->n++] = w;
+	if (w.value > 0 && s->n[load] < HARNESS_WINDOWS_MAX)
+		s->windows[load][s->n[load]++] = w;
 }
 
 static void
@@ -54,39 +68,75 @@ fill(struct upf_bed *b, unsigned directions)
 			upf_gen_fill(&b->gen, d, ROUND);
 }
 
-/** A session's first packet begins its measurement; that is not what is asked here. */
+/** Packets in, through every lcore, and out, unmeasured. */
 static void
-warm(struct upf_bed *b, unsigned directions, struct stage *s, unsigned nb)
+round_once(struct alone *a)
 {
-	const uint32_t n = b->gen.active / ROUND * WARM_PACKETS + 1;
+	fill(a->b, a->directions);
+	for (unsigned i = 0; i < a->nb; i++)
+		still_walk(a->s[i].w);
+	upf_gen_drain(&a->b->gen);
+}
 
-	for (uint32_t k = 0; k < n; k++) {
-		fill(b, directions);
-		for (unsigned i = 0; i < nb; i++)
-			still_walk(s[i].w);
-		upf_gen_drain(&b->gen);
-	}
+/** A session's first packet begins its measurement, and flows all begin at once; that is not what
+ * is asked here. */
+static void
+warm(struct alone *a)
+{
+	struct upf_gen *g = &a->b->gen;
+
+	if (g->flow_wire)
+		while (g->flows->begun < FLOWS_BEGUN * (uint64_t)g->flows->nb_places)
+			round_once(a);
+	else
+		for (uint32_t k = 0; k < g->active / ROUND * WARM_PACKETS + 1; k++)
+			round_once(a);
 }
 
 /** Packets in, through every lcore, and out; again until the time is over. */
-static void
-rounds(struct upf_bed *b, unsigned directions, double seconds, struct stage *s, unsigned nb)
+static int
+rounds(struct alone *a, double seconds)
 {
+	struct upf_bed *b = a->b;
 	uint64_t end = ap_clock_ns() + (uint64_t)(seconds * 1e9);
 	struct ap_error err;
+	int rc;
 
 	do {
-		fill(b, directions);
-		for (unsigned i = 0; i < nb; i++) {
+		fill(b, a->directions);
+		for (unsigned i = 0; i < a->nb; i++) {
 			if (b->cfg.remote)
-				pin(b->plan->lcores[s[i].lcore].cfg->cpu);
-			window_take(&s[i]);
+				pin(b->plan->lcores[a->s[i].lcore].cfg->cpu);
+			window_take(&a->s[i], a->load);
 		}
 		if (b->cfg.remote)
 			pin(b->gen.cpu);
 		upf_gen_drain(&b->gen);
-	} while (ap_clock_ns() < end && s[0].n < HARNESS_WINDOWS_MAX &&
-		 upf_agent_idle(b->agent, &err) == 0);
+		rc = upf_agent_idle(b->agent, &err);
+	} while (rc == 0 && ap_clock_ns() < end && a->s[0].n[a->load] < HARNESS_WINDOWS_MAX);
+	return rc;
+}
+
+/** One load after the other, until each had its time. */
+static int
+loads_run(struct alone *a, double seconds, struct upf_bed_trial *t)
+{
+	const unsigned blocks = a->loads == 1 ? 1 : (unsigned)(seconds / BLOCK_S) + 1;
+	int rc = 0;
+
+	for (unsigned i = 0; i < blocks && rc == 0; i++)
+		for (a->load = 0; a->load < a->loads && rc == 0; a->load++) {
+			if (a->loads > 1)
+				upf_bed_select(a->b, a->load);
+			upf_bed_losses(a->b, &t[a->load], true);
+			warm(a);
+			/* What the other one left in the caches. */
+			for (unsigned k = 0; a->loads > 1 && k < REFRESH; k++)
+				round_once(a);
+			rc = rounds(a, seconds / blocks);
+			upf_bed_losses(a->b, &t[a->load], false);
+		}
+	return rc;
 }
 
 /** Dispatchers first: what they hand over is the workers' input. */
@@ -108,58 +158,92 @@ stages_make(struct upf_bed *b, struct stage *s)
 }
 
 static int
-stages_hold(struct upf_bed *b, struct stage *s, unsigned nb)
+stages_hold(struct alone *a)
 {
 	int rc = 0;
 
-	for (unsigned i = 0; i < nb && rc == 0; i++) {
-		s[i].windows = calloc(HARNESS_WINDOWS_MAX, sizeof(*s[i].windows));
-		rc = s[i].windows ? upf_bed_hold(b, s[i].lcore, &s[i].hold) : -ENOMEM;
+	for (unsigned i = 0; i < a->nb && rc == 0; i++) {
+		struct stage *s = &a->s[i];
+
+		for (unsigned k = 0; k < a->loads && rc == 0; k++) {
+			s->windows[k] = calloc(HARNESS_WINDOWS_MAX, sizeof(*s->windows[k]));
+			rc = s->windows[k] ? 0 : -ENOMEM;
+		}
+		rc = rc == 0 ? upf_bed_hold(a->b, s->lcore, &s->hold) : rc;
 		if (rc < 0)
-			fprintf(stderr, "bench upf: lcore %s does not stand still\n", s[i].w->name);
+			fprintf(stderr, "bench upf: lcore %s does not stand still\n", s->w->name);
 	}
 	return rc;
 }
 
 static void
-stages_release(struct stage *s, unsigned nb)
+stages_release(struct alone *a)
 {
-	for (unsigned i = 0; i < nb; i++) {
-		if (atomic_load(&s[i].hold.holding))
-			ap_worker_release(&s[i].hold);
-		free(s[i].windows);
+	for (unsigned i = 0; i < a->nb; i++) {
+		if (atomic_load(&a->s[i].hold.holding))
+			ap_worker_release(&a->s[i].hold);
+		for (unsigned k = 0; k < a->loads; k++)
+			free(a->s[i].windows[k]);
 	}
+}
+
+static void
+stages_summarize(struct alone *a, uint64_t frame, struct upf_bed_stage stages[][UPF_BED_STAGES_MAX])
+{
+	for (unsigned k = 0; k < a->loads; k++)
+		for (unsigned i = 0; i < a->nb; i++) {
+			struct stage *s = &a->s[i];
+
+			harness_classify(s->windows[k], s->n[k], frame);
+			stages[k][i] = (struct upf_bed_stage){
+				s->w->name, harness_summary(s->windows[k], s->n[k])};
+		}
+}
+
+static int
+alone_run(struct upf_bed *b, unsigned directions, double seconds, unsigned loads,
+	  struct upf_bed_stage stages[][UPF_BED_STAGES_MAX], struct upf_bed_trial *t)
+{
+	struct alone a = {.b = b, .directions = directions, .loads = loads};
+	uint64_t frame = harness_frame_least(20);
+	uint64_t lost = 0;
+	cpu_set_t was;
+	int rc, settled;
+
+	a.nb = stages_make(b, a.s);
+	memset(t, 0, loads * sizeof(*t));
+	rc = stages_hold(&a);
+	upf_gen_pause(&b->gen, true);
+	pthread_getaffinity_np(pthread_self(), sizeof(was), &was);
+	pin(b->gen.cpu); /* workers that stand still have the others */
+	if (rc == 0)
+		rc = loads_run(&a, seconds, t);
+	pthread_setaffinity_np(pthread_self(), sizeof(was), &was);
+	upf_gen_pause(&b->gen, false);
+	stages_summarize(&a, frame, stages);
+	stages_release(&a);
+	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
+		lost -= atomic_load(&b->gen.flow[d].c.given_up);
+	settled = upf_bed_settle(b);
+	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
+		lost += atomic_load(&b->gen.flow[d].c.given_up);
+	t[loads - 1].lost += lost;
+	rc = rc < 0 ? rc : settled;
+	return rc < 0 ? rc : (int)a.nb;
 }
 
 int
 upf_bed_alone(struct upf_bed *b, unsigned directions, double seconds, struct upf_bed_stage *stages,
 	      struct upf_bed_trial *t)
 {
-	struct stage s[UPF_BED_STAGES_MAX] = {0};
-	unsigned nb = stages_make(b, s);
-	uint64_t frame = harness_frame_least(20);
-	cpu_set_t was;
-	int rc = stages_hold(b, s, nb), settled;
+	return alone_run(b, directions, seconds, 1,
+			 (struct upf_bed_stage(*)[UPF_BED_STAGES_MAX])stages, t);
+}
 
-	*t = (struct upf_bed_trial){0};
-	upf_bed_losses(b, t, true);
-	upf_gen_pause(&b->gen, true);
-	pthread_getaffinity_np(pthread_self(), sizeof(was), &was);
-	pin(b->gen.cpu); /* workers that stand still have the others */
-	if (rc == 0) {
-		warm(b, directions, s, nb);
-		rounds(b, directions, seconds, s, nb);
-	}
-	pthread_setaffinity_np(pthread_self(), sizeof(was), &was);
-	upf_gen_pause(&b->gen, false);
-	for (unsigned i = 0; i < nb; i++) {
-		harness_classify(s[i].windows, s[i].n, frame);
-		stages[i] =
-			(struct upf_bed_stage){s[i].w->name, harness_summary(s[i].windows, s[i].n)};
-	}
-	stages_release(s, nb);
-	settled = upf_bed_settle(b);
-	upf_bed_losses(b, t, false);
-	rc = rc < 0 ? rc : settled;
-	return rc < 0 ? rc : (int)nb;
+int
+upf_bed_pair(struct upf_bed *b, double seconds,
+	     struct upf_bed_stage stages[UPF_BED_LOADS][UPF_BED_STAGES_MAX],
+	     struct upf_bed_trial t[UPF_BED_LOADS])
+{
+	return alone_run(b, UPF_BED_UP | UPF_BED_DOWN, seconds, UPF_BED_LOADS, stages, t);
 }

@@ -68,6 +68,8 @@ deployment_load(struct upf_bed *b, struct ap_error *err)
 	edge->socket = strdup(b->socket);
 	if (edge->socket == NULL)
 		abort();
+	if (b->cfg.dpi)
+		b->cfg.sessions += b->cfg.active;
 	edge->sessions = RTE_MAX(edge->sessions, b->cfg.sessions + (gnb ? GNB_CHURN_SESSIONS : 0));
 	/* Two time stamps a node visit: only where somebody wants to see them. */
 	b->conf->stats = b->cfg.nodes ? AP_CFG_ON : AP_CFG_OFF;
@@ -111,7 +113,7 @@ generator_start(struct upf_bed *b, struct ap_error *err)
 		g->flow[UPF_WIRE_DOWN].from[q] = up->tx_rings[q];
 	}
 	g->queues = up->queues;
-	if (g->pool == NULL)
+	if (g->pool == NULL || upf_bed_flows_make(b, &wire, err) < 0)
 		return -ENOMEM;
 	return upf_gen_start(g, b->cfg.seed) < 0
 		       ? ap_error_set(err, "the generator does not start on CPU %u", GENERATOR_CPU)
@@ -154,7 +156,8 @@ session_fill(void *arg, uint32_t i, struct upf_agent_session *s)
 					.teid = ntohl(w->teid),
 					.ue = w->ue,
 					.gnb_ip = upf_wire_gnb_ip(&b->wire, i),
-					.gnb_teid = ntohl(upf_wire_gnb_teid(i))};
+					.gnb_teid = ntohl(upf_wire_gnb_teid(i)),
+					.policies = b->cfg.dpi && i < b->cfg.active};
 }
 
 /** Octets that are in use: of the C library, and of EAL. */
@@ -188,6 +191,8 @@ install(struct upf_bed *b, struct ap_error *err)
 	rc = b->agent ? upf_agent_config(b->agent, "n3", "n6", htonl(UES), bits,
 					 b->cfg.checkpoint_ms, err)
 		      : -EIO;
+	if (rc == 0 && b->load != NULL)
+		rc = upf_bed_rules_send(b, err);
 	if (rc < 0)
 		return rc;
 	trial_progress_init(&progress, stderr);
@@ -206,6 +211,7 @@ down(struct upf_bed *b)
 {
 	upf_agent_close(b->agent);
 	rte_free(b->gen.sessions);
+	upf_bed_flows_free(b);
 	ap_run_destroy(b->run);
 	ap_plan_free(b->plan);
 	ap_config_free(b->conf);
@@ -292,6 +298,20 @@ struct sum {
 	struct upf_bed_usage *u;
 };
 
+/** @return whether a rating group was charged anything else than the flows say. */
+static bool
+groups_wrong(const struct upf_bed *b, uint32_t i, const struct upf_agent_usage *use)
+{
+	const struct upf_traffic *f = upf_bed_flows_of(b, i);
+	bool wrong = false;
+
+	for (unsigned g = 0; f && g < UPF_LOAD_RATING_GROUPS; g++)
+		for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
+			wrong |=
+				use->group[g].octets[d] != upf_traffic_used(f, i, g + 1)->octets[d];
+	return wrong;
+}
+
 static void
 usage_add(void *arg, uint32_t i, const struct upf_agent_usage *use)
 {
@@ -303,7 +323,9 @@ usage_add(void *arg, uint32_t i, const struct upf_agent_usage *use)
 		sum->u->octets += use->octets[d];
 		wrong |= (uint32_t)use->octets[d] != s->octets[d];
 	}
-	sum->u->wrong += wrong;
+	for (unsigned g = 0; g < UPF_LOAD_RATING_GROUPS; g++)
+		sum->u->records += (use->group[g].octets[0] | use->group[g].octets[1]) != 0;
+	sum->u->wrong += wrong || groups_wrong(sum->b, i, use);
 }
 
 int

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "bench/harness.h"
+#include "bench/upf_agent.h"
 #include "bench/upf_gen.h"
 #include "core/config.h"
 
@@ -22,9 +23,23 @@
 #define UPF_BED_DOWN (1U << UPF_WIRE_DOWN)
 #define UPF_BED_STAGES_MAX 8
 
+/** S2's load model: flows of sessions with policies, and the same of plain ones beside it. */
+struct upf_bed_dpi {
+	struct upf_traffic_cfg flows; /**< less sessions */
+	uint32_t names, nets;         /**< rules of the applications; no names: none are sent */
+};
+
+/** Which sessions packets are for. */
+enum upf_bed_load { UPF_BED_PLAIN, UPF_BED_DPI, UPF_BED_LOADS };
+
 struct upf_bed_cfg {
 	const char *deployment;
+	/**
+	 * The first `active` of the sessions get packets. With `dpi` those have policies, and as
+	 * many plain ones follow all of them.
+	 */
 	uint32_t sessions, active;
+	const struct upf_bed_dpi *dpi; /**< NULL: packets of no flows */
 	uint32_t checkpoint_ms;
 	uint32_t window;
 	uint64_t seed;
@@ -57,7 +72,8 @@ struct upf_bed_install {
 /** Σ of what the unit reports, beside what was sent. */
 struct upf_bed_usage {
 	uint64_t octets, sent_octets;
-	uint32_t wrong; /**< sessions whose octets differ */
+	uint32_t wrong;   /**< sessions whose octets differ, of any rating group */
+	uint64_t records; /**< rating groups of sessions that were charged */
 };
 
 struct upf_bed;
@@ -76,8 +92,34 @@ unsigned upf_bed_workers(const struct upf_bed *b);
 /** @return whether lcores share CPUs, so that only each alone says something. */
 bool upf_bed_shared(const struct upf_bed *b);
 
-/** Octets of inner packets from now on. */
+/** Octets of inner packets from now on; not with flows. */
 void upf_bed_size(struct upf_bed *b, uint16_t bytes);
+
+/** With flows: whose packets come from now on. Nothing is under way. */
+void upf_bed_select(struct upf_bed *b, enum upf_bed_load load);
+
+/** @return flows begun so far by packets sent so far */
+double upf_bed_flows_share(const struct upf_bed *b, enum upf_bed_load load);
+
+/** What the unit has counted of flows, all workers together. */
+struct upf_bed_unit {
+	uint64_t flows; /**< in its tables now */
+	uint64_t begun, evicted;
+	uint64_t crowded; /**< packets decided without an entry */
+	uint64_t scans;   /**< flows that were looked at, or are */
+	uint64_t memory;  /**< octets of the tables */
+};
+
+void upf_bed_unit(const struct upf_bed *b, struct upf_bed_unit *u);
+
+/** What the rules took that are in force. */
+const struct upf_agent_done *upf_bed_rules(const struct upf_bed *b);
+
+/**
+ * Has the rules made anew and put into force while packets come at `pps`. They are the same ones.
+ * @return 0, or -errno after a message; losses go to `t`
+ */
+int upf_bed_swap(struct upf_bed *b, double pps, struct upf_bed_trial *t);
 
 /**
  * @param directions Σ UPF_BED_UP, UPF_BED_DOWN
@@ -102,6 +144,14 @@ struct upf_bed_stage {
  */
 int upf_bed_alone(struct upf_bed *b, unsigned directions, double seconds,
 		  struct upf_bed_stage *stages, struct upf_bed_trial *t);
+
+/**
+ * The same of both loads in turn, many times: what disturbs the one disturbs the other. Of the
+ * load model, whose flows go both ways. @return as upf_bed_alone()
+ */
+int upf_bed_pair(struct upf_bed *b, double seconds,
+		 struct upf_bed_stage stages[UPF_BED_LOADS][UPF_BED_STAGES_MAX],
+		 struct upf_bed_trial t[UPF_BED_LOADS]);
 
 /** Asks for the usage of every session. @return 0, or -errno after a message */
 int upf_bed_usage(struct upf_bed *b, struct upf_bed_usage *u);

@@ -26,6 +26,11 @@ struct upf_bed {
 	struct upf_wire wire;
 	struct upf_gen gen;
 	struct upf_bed_install install;
+	/* With flows. */
+	struct upf_load *load;
+	struct upf_traffic flows[UPF_BED_LOADS];
+	struct upf_traffic_wire flow_wire[UPF_BED_LOADS];
+	struct upf_agent_done rules;
 	clockid_t clock[AP_LCORES_MAX]; /**< of the lcores' threads */
 	unsigned nb_clocks;
 	uint64_t starved_ns; /**< lcores had no CPU when they were waited for */
@@ -47,6 +52,19 @@ int upf_bed_clocks(struct upf_bed *b);
  * many times and none found anything to do, however long that takes them. @return 0, or -errno
  */
 int upf_bed_settle(struct upf_bed *b);
+
+/** The load model's rules and flows. @return 0 or -errno with `err` filled; likewise below */
+int upf_bed_flows_make(struct upf_bed *b, const struct upf_wire_cfg *wire, struct ap_error *err);
+void upf_bed_flows_free(struct upf_bed *b);
+
+/** Sends the rules, of a generation above the one before, and waits until they are in force. */
+int upf_bed_rules_send(struct upf_bed *b, struct ap_error *err);
+
+/** @return the flows a session has, or NULL. */
+const struct upf_traffic *upf_bed_flows_of(const struct upf_bed *b, uint32_t session);
+
+/** As upf_bed_trial() does. */
+void upf_bed_rates(struct upf_bed *b, unsigned directions, double pps);
 
 /** Begins to count a trial's packets, or ends it. */
 void upf_bed_losses(const struct upf_bed *b, struct upf_bed_trial *t, bool begin);

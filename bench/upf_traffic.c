@@ -231,12 +231,23 @@ upf_traffic_packet(const struct upf_traffic *f, const struct upf_traffic_flow *f
 	return p;
 }
 
+/** @return packets of the turn that begins with packet `at` of a flow. */
+static uint32_t
+turn_of(const struct upf_traffic *f, const struct upf_traffic_flow *flow, unsigned at)
+{
+	const unsigned known = flow->udp ? 0 : HANDSHAKE + flow->split;
+
+	return at <= known ? 1 : RTE_MIN(RTE_MAX(f->cfg.train, 1U), flow->packets - at);
+}
+
 void
 upf_traffic_take(struct upf_traffic *f, struct upf_traffic_turn *t)
 {
 	struct upf_traffic_place *s = &f->places[f->next];
 	struct upf_traffic_usage *u;
 
+	if (f->left == 0)
+		f->left = turn_of(f, &s->flow, s->at);
 	t->place = f->next;
 	t->number = s->number;
 	t->at = s->at;
@@ -252,6 +263,8 @@ upf_traffic_take(struct upf_traffic *f, struct upf_traffic_turn *t)
 		s->at = 0;
 		s->flow = upf_traffic_derive(f, f->next, ++s->number);
 	}
+	if (--f->left > 0)
+		return;
 	f->next = f->next + f->step < f->nb_places ? f->next + f->step
 						   : f->next + f->step - f->nb_places;
 }

@@ -6,11 +6,11 @@
  * Flows of S2's load model: HTTP over TCP, and UDP, of sessions that each have a few at a time.
  *
  * A *place* of a session holds one flow after another. Places have their turn in a fixed order that
- * jumps between sessions, a packet each: so a flow's packet leaves the unit before the next one
- * enters it, as long as fewer packets are inside than there are places. With that it is known which
- * policy each packet is charged to. A flow begins with TCP's handshake and a request, in one
- * segment or (one in 16) in two, of which the first ends within the first line, and goes on with
- * segments both ways; its last has FIN.
+ * jumps between sessions, a packet each, or a train of them behind the request: so what tells whose
+ * a flow is leaves the unit before the next packet enters it, as long as fewer packets are inside
+ * than there are places. With that it is known which policy each packet is charged to. A flow
+ * begins with TCP's handshake and a request, in one segment or (one in 16) in two, of which the
+ * first ends within the first line, and goes on with segments both ways; its last has FIN.
  *
  * A flow follows from the seed, its place and its number there alone: whoever checks a packet
  * computes it anew. Owner: the generator; control thread while that stands.
@@ -24,11 +24,12 @@
 
 #define UPF_TRAFFIC_PACKETS_MIN 5
 #define UPF_TRAFFIC_PACKETS_MAX 30000
-#define UPF_TRAFFIC_TEST 32                              /**< test header */
-#define UPF_TRAFFIC_TCP_HEAD (20 + 4 + UPF_TRAFFIC_TEST) /**< which is an option of TCP's header   \
-							  */
-#define UPF_TRAFFIC_SHORT (20 + UPF_TRAFFIC_TCP_HEAD)    /**< a TCP packet without data */
-#define UPF_TRAFFIC_BYTES_MIN 480                        /**< mean: a request fits in a segment */
+#define UPF_TRAFFIC_TEST 32 /**< test header */
+#define UPF_TRAFFIC_TCP_HEAD                                                                       \
+	(20 + 4 + UPF_TRAFFIC_TEST)                   /**< which is an option of TCP's header      \
+						       */
+#define UPF_TRAFFIC_SHORT (20 + UPF_TRAFFIC_TCP_HEAD) /**< a TCP packet without data */
+#define UPF_TRAFFIC_BYTES_MIN 480                     /**< mean: a request fits in a segment */
 #define UPF_TRAFFIC_CUT 24 /**< octets of a request that stand alone, within its first line */
 
 struct upf_traffic_cfg {
@@ -38,7 +39,8 @@ struct upf_traffic_cfg {
 	uint32_t packets;     /**< of a flow on average; between half and one and a half */
 	uint32_t bytes;       /**< mean inner packet, which very short flows do not reach */
 	uint32_t udp_percent;
-	bool policies; /**< the sessions have those of the load model; else all is policy 0 */
+	uint32_t train; /**< packets of a flow in a row once it is known whose they are; 0: 1 */
+	bool policies;  /**< the sessions have those of the load model; else all is policy 0 */
 	uint64_t seed;
 };
 
@@ -93,6 +95,7 @@ struct upf_traffic {
 	uint16_t segment; /**< inner octets of a TCP packet with data */
 	uint32_t nb_places;
 	uint32_t next, step; /**< place that has its turn; from one to the one after */
+	uint32_t left;       /**< packets of this turn; 0: it begins */
 	struct upf_traffic_place *places;
 	/** [session * UPF_LOAD_RATING_GROUPS + group - 1] of what was sent. */
 	struct upf_traffic_usage *usage;
@@ -112,13 +115,6 @@ struct upf_traffic_flow upf_traffic_derive(const struct upf_traffic *f, uint32_t
 /** @return packet `at` of a flow. */
 struct upf_traffic_packet upf_traffic_packet(const struct upf_traffic *f,
 					     const struct upf_traffic_flow *flow, unsigned at);
-
-/** @return the place `ahead` turns from now, to bring it near. */
-static inline uint32_t
-upf_traffic_ahead(const struct upf_traffic *f, uint32_t ahead)
-{
-	return (uint32_t)((f->next + (uint64_t)f->step * ahead) % f->nb_places);
-}
 
 /** One turn, to be named in the packet. */
 struct upf_traffic_turn {

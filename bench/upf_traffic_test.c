@@ -43,7 +43,7 @@ test_turns(void **state)
 		bool seen[SESSIONS * PER_SESSION] = {false};
 
 		for (uint32_t i = 0; i < f.nb_places; i++) {
-			const uint32_t ahead = upf_traffic_ahead(&f, 1);
+			const uint32_t ahead = (f.next + f.step) % f.nb_places;
 			struct upf_traffic_turn t;
 			struct upf_traffic_flow flow;
 
@@ -64,6 +64,31 @@ test_turns(void **state)
 		}
 	}
 	assert_int_equal(f.begun, begun);
+	upf_traffic_free(&f);
+}
+
+/** Trains begin behind the request, or an exchange of datagrams, and end with the flow. */
+static void
+test_trains(void **state)
+{
+	struct upf_traffic_cfg cfg = model;
+	struct upf_traffic f;
+	uint32_t last = UINT32_MAX, in_a_row = 0, longest = 0;
+
+	(void)state;
+	cfg.train = 4;
+	assert_int_equal(upf_traffic_init(&f, &cfg, load), 0);
+	for (uint32_t i = 0; i < 100 * f.nb_places; i++) {
+		struct upf_traffic_turn t;
+
+		upf_traffic_take(&f, &t);
+		in_a_row = t.place == last ? in_a_row + 1 : 1;
+		longest = in_a_row > longest ? in_a_row : longest;
+		if (in_a_row > 1)
+			assert_true(t.at > (t.flow.udp ? 1 : 4 + t.flow.split));
+		last = t.place;
+	}
+	assert_int_equal(longest, 4);
 	upf_traffic_free(&f);
 }
 
@@ -280,6 +305,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_trains),
 		cmocka_unit_test(test_flows_are_what_ends_would_send),
 		cmocka_unit_test(test_policies_are_those_of_the_rules),
 		cmocka_unit_test(test_flows_of_a_session_differ),

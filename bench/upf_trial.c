@@ -159,12 +159,17 @@ delays(const struct upf_bed *b, struct ap_hist *h)
 	ap_hist_merge(h, &down);
 }
 
-static void
-rates_set(struct upf_bed *b, unsigned directions, double pps)
+void
+upf_bed_rates(struct upf_bed *b, unsigned directions, double pps)
 {
 	double share = directions == (UPF_BED_UP | UPF_BED_DOWN) ? pps / 2 : pps;
 	struct gen_rate rate = {pps > 0 ? GEN_RATE_PPS : GEN_RATE_MAX, share};
 
+	/* With flows one rate is that of both. */
+	if (b->cfg.dpi) {
+		directions = UPF_BED_UP;
+		rate.value = pps;
+	}
 	for (unsigned d = 0; d < UPF_WIRE_DIRECTIONS; d++)
 		if (directions & 1U << d)
 			upf_gen_rate(&b->gen, d, rate);
@@ -209,7 +214,7 @@ upf_bed_trial(struct upf_bed *b, unsigned directions, double pps, double seconds
 
 	*t = (struct upf_bed_trial){.offered_pps = pps};
 	upf_bed_losses(b, t, true);
-	rates_set(b, directions, pps);
+	upf_bed_rates(b, directions, pps);
 	rte_delay_us_sleep(WARM_MS * 1000);
 	delays(b, &before);
 	n = windows_take(b, seconds, windows);

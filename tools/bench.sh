@@ -64,6 +64,13 @@ upf() {
 	several "$out/upf.$name.json" upf "$@"
 }
 
+# S2's load model: DPI and charging beside plain sessions; NAME tells its rows apart.
+upf_dpi() {
+	name=$1
+	shift
+	several "$out/upf-dpi.$name.json" upf --dpi "$@"
+}
+
 # Power of another device, or with packets that do not come in slots; NAME tells its rows apart.
 power() {
 	file=$out/power.$1.json
@@ -98,6 +105,7 @@ if [ "$mode" = brief ]; then
 	several $out/gnb-live.json gnb --live --ues 4096 --seconds 0.5
 	several $out/upf.json upf --sessions 2000 --bytes 64 --seconds 0.5
 	upf software --sessions 2000 --bytes 64 --seconds 0.5 --steering software
+	upf_dpi 10 --sessions 1000 --packets-per-flow 10 --rules 2000 --flow-rules 500 --seconds 0.5 --swap 1
 	n4 --sessions 2000 --serial 200
 	bench power --sessions 500 --loads 0,10,100 --seconds 0.3 --tries 1
 else
@@ -120,6 +128,10 @@ else
 	upf 600k-6k --sessions 600000 --active 6000 --seconds 3
 	upf 600k --sessions 600000 --active 600000 --seconds 3
 	upf software --sessions 6000 --active 6000 --seconds 3 --steering software
+	upf_dpi 100 --sessions 600000 --active 6000 --packets-per-flow 100 --seconds 3 --swap 3
+	upf_dpi 10 --sessions 600000 --active 6000 --packets-per-flow 10 --seconds 3
+	upf_dpi software-100 --packets-per-flow 100 --seconds 3 --steering software
+	upf_dpi software-10 --packets-per-flow 10 --seconds 3 --steering software
 	n4 --sessions 100000
 	several $out/power.json power --tries 2
 	power even --slot-us 0
