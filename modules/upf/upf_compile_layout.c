@@ -184,6 +184,8 @@ make(struct upf_work *w)
 			(unsigned)w->pdrs[r->groups[i].lanes[0]]->source == UPF_ACCESS;
 		r->reads |= w->groups[i].flow ? w->groups[i].reads : 0;
 	}
+	for (size_t i = 0; i < m->n_urrs; i++)
+		r->tells |= (m->urrs[i]->triggers & (UPF_TRIGGER_START | UPF_TRIGGER_STOPT)) != 0;
 	for (size_t i = 0; i < m->n_tunnels; i++)
 		r->tunnels[i] = (struct upf_tunnel){.teid = m->tunnels[i]->teid,
 						    .interface = (uint8_t)m->tunnels[i]->interface,

@@ -169,7 +169,7 @@ detected(const struct upf_flow_packet *p, const struct upf_session *s, unsigned 
 	const struct upf_rules *r = s->rules;
 	struct upf_detected d;
 
-	if (r->pdrs[lane].app == 0)
+	if (!r->tells || r->pdrs[lane].app == 0)
 		return;
 	upf_flow_packet_detected(p, r->pdrs[lane].app, r->groups[group].uplink, &d);
 	upf_urr_detected(upf_accounts_of(s), lane, &d);
@@ -309,11 +309,19 @@ lane_of(struct visit *v, uint16_t i, struct rte_mbuf *m, struct upf_session *s)
 
 /* --- a vector --------------------------------------------------------------------------------- */
 
+/** @return whether the session's rules have to say something of the packet */
+static inline bool
+is_open(const struct upf_flow *f, const struct upf_flow_packet *p)
+{
+	return !(f->state & UPF_FLOW_FINAL) ||
+	       ((f->way[p->dir] ^ p->way) & UPF_WAY_PACKET_MASK) != 0;
+}
+
 /** Finds what is known of each packet's flow, its lines fetched while others are worked on. */
 static uint64_t
-find(struct visit *v, struct rte_mbuf **pkts, uint16_t nb)
+find(struct visit *v, struct rte_mbuf **pkts, uint16_t nb, uint64_t *asked)
 {
-	uint64_t fresh = 0;
+	uint64_t fresh = 0, open = 0;
 
 	for (uint16_t i = 0; i < nb; i++) {
 		if (unlikely(!upf_flow_packet_read(&v->at[i], pkts[i])))
@@ -330,8 +338,36 @@ find(struct visit *v, struct rte_mbuf **pkts, uint16_t nb)
 		    unlikely(!upf_flow_is(&v->flows->flows[p->flow], &p->key)))
 			p->flow = upf_flow_find(v->flows, &p->key, p->hash);
 		fresh |= (uint64_t)(p->flow == UPF_FLOW_NONE && p->ok) << i;
+		open |= (uint64_t)(p->flow != UPF_FLOW_NONE && p->ok &&
+				   is_open(&v->flows->flows[p->flow], p))
+			<< i;
 	}
+	*asked = fresh | open;
 	return fresh;
+}
+
+/** Brings rules near that packets without a final lane ask for, each while others are fetched. */
+static void
+fetch_rules(struct rte_mbuf **pkts, uint64_t asked)
+{
+	for (uint64_t left = asked; left != 0; left &= left - 1) {
+		const struct upf_session *s = upf_matched_session(pkts[__builtin_ctzll(left)]);
+
+		rte_prefetch0(&s->rules->reads);
+		rte_prefetch0(&s->rules->groups);
+	}
+	for (uint64_t left = asked; left != 0; left &= left - 1) {
+		const struct rte_mbuf *m = pkts[__builtin_ctzll(left)];
+		const struct upf_session *s = upf_matched_session(m);
+
+		rte_prefetch0(&s->rules->groups[upf_matched_lane(m)]);
+	}
+	for (uint64_t left = asked; left != 0; left &= left - 1) {
+		const struct rte_mbuf *m = pkts[__builtin_ctzll(left)];
+		const struct upf_session *s = upf_matched_session(m);
+
+		rte_prefetch0(s->rules->groups[upf_matched_lane(m)].lanes);
+	}
 }
 
 /** What the headers of new flows say, of all of the vector at once. */
@@ -367,10 +403,13 @@ read_headers(struct visit *v, struct rte_mbuf **pkts, uint64_t fresh)
 static uint16_t
 flow_chunk(struct visit *v, struct rte_mbuf **pkts, uint16_t nb, struct rte_mbuf **to)
 {
-	const uint64_t fresh = find(v, pkts, nb);
+	uint64_t asked;
+	const uint64_t fresh = find(v, pkts, nb, &asked);
 	uint16_t kept = 0;
 
 	v->replaced = false;
+	if (asked != 0)
+		fetch_rules(pkts, asked);
 	if (fresh != 0)
 		read_headers(v, pkts, fresh);
 	for (uint16_t i = 0; i < nb; i++) {

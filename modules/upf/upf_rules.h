@@ -79,6 +79,7 @@ struct upf_rules {
 	uint8_t only_down;        /**< as in struct upf_session */
 	bool flow_down;           /**< UPF_SESSION_FLOW_DOWN */
 	uint8_t reads;            /**< Σ enum upf_reads of groups with `flow` */
+	bool tells;               /**< a URR reports that traffic starts or stops */
 	uint32_t nb_flows;        /**< entries of the flow table; worker: rw */
 	uint32_t down_interfaces; /**< likewise */
 	/** Lanes of more than UPF_INLINE_LANES PDRs; before installation those of fewer too. */
