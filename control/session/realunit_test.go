@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -207,5 +208,49 @@ func TestTheRealUnit(t *testing.T) {
 	}
 	if t.Failed() {
 		t.Logf("%s", &u.out)
+	}
+}
+
+// TestTheRealUnitsApplications: descriptions of each kind are built and come into force, an expression
+// that cannot be is refused with the reason, and a unit that was killed has all of it again.
+func TestTheRealUnitsApplications(t *testing.T) {
+	u := newRealUnit(t)
+	r := newRealRig(t, u, withPolicies, withCharging)
+	inForce := func() bool {
+		set := r.m.Applications()
+		return set.Units[0].Generation == set.Generation && set.Units[0].Error == ""
+	}
+	everyKind := []rules.ApplicationPFDs{
+		domains("video", "video.example", "*.cdn.example", `^img[0-9]+\.example$`),
+		{ID: "web", Contents: []rules.PFDContents{{URLs: []string{"http://web.example/a", `^http://[a-z]+\.example/(b|c)$`}}}},
+		{ID: "dns", Contents: []rules.PFDContents{{Flows: []string{"permit out 17 from 9.9.9.9 53,853-860 to assigned", "permit out ip from 2001:db8::/32 to assigned"}}}},
+	}
+	r.until("the unit is there", func() bool { return r.m.Units()[0].Connected })
+	r.tookPFDs(everyKind...)
+	if set := r.m.Applications(); !inForce() || set.Units[0].Rules != 7 || set.Units[0].MemoryBytes == 0 {
+		t.Errorf("%+v", set)
+	}
+	a := r.pfds(domains("video", `^(a{1,30}){1,30}[`))
+	if a.Cause != rules.CauseRejected || !strings.Contains(a.Reason, "application video, PFD") {
+		t.Errorf("%+v", a)
+	}
+	q := twoGroups()
+	q.PDRs[2].PDI.ApplicationID, q.PDRs[3].PDI.ApplicationID = nil, ptr("web")
+	q.PDRs[2].Predefined = []string{"kids"}
+	q.FARs[1].Forwarding.Redirect = &rules.Redirect{Type: rules.RedirectURL, Address: "http://portal.example/"}
+	q.URRs[0].Triggers = ptr(rules.ReportSTART | rules.ReportSTOPT)
+	seid := r.accepted(r.establish(q)).UPSEID
+	r.accepted(r.modify(seid, toGNB(2, "10.3.0.2")))
+	u.end(syscall.SIGKILL)
+	u.launch()
+	r.until("the session is there again", func() bool { return r.m.Statistics().RefilledSessions == 1 })
+	r.until("and the applications", inForce)
+	r.accepted(r.delete(seid))
+	if n := len(r.records()); n != 0 {
+		t.Error(n, "records of no octets")
+	}
+	r.tookPFDs()
+	if set := r.m.Applications(); !inForce() || set.Units[0].Rules != 0 {
+		t.Errorf("%+v", set)
 	}
 }

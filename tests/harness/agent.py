@@ -96,6 +96,9 @@ class Agent:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    def applications(self) -> dict:
+        return json.loads(self.say("applications", "list", "--json"))
+
     def sessions(self) -> list[dict]:
         return json.loads(self.say("sessions", "list", "--json"))
 

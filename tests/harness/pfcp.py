@@ -24,7 +24,7 @@ from harness import pfcp_ies as ies
 from harness.capture import Capture, Endpoint
 
 PORT = 8805
-HEARTBEAT, SETUP, UPDATE, RELEASE, NODE_REPORT = 1, 5, 7, 9, 12
+HEARTBEAT, PFD_MANAGEMENT, SETUP, UPDATE, RELEASE, NODE_REPORT = 1, 3, 5, 7, 9, 12
 ESTABLISHMENT, MODIFICATION, DELETION, REPORT = 50, 52, 54, 56
 ACCEPTED = 1
 conf.max_list_count = 4096  # a session may have 256 Created PDRs

@@ -280,6 +280,18 @@ def urr(
     )
 
 
+def pfd(**fields: str) -> Packet:
+    """A PFD Context of one PFD: `flow`, `url`, `domain`, `custom`."""
+    flags = {"flow": "FD", "url": "URL", "domain": "DN", "custom": "CP"}
+    contents = p.IE_PFDContents(**fields, **{flags[name]: 1 for name in fields})
+    return p.IE_PFDContext(IE_list=[contents])
+
+
+def pfds(application: str, *contexts: Packet) -> Packet:
+    """Application ID's PFDs."""
+    return p.IE_ApplicationID_PFDs(IE_list=[p.IE_ApplicationId(id=application), *contexts])
+
+
 def bar(number: int, *, packets: int | None = None, delay: int | None = None) -> Packet:
     """Create BAR. `delay`: of the notification, in units of 50 ms."""
     return p.IE_Create_BAR(
