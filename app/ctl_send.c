@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/ctl.h"
+#include "modules/gnb/gnb_ctx.h"
 
 #define BATCH 256
 #define BATCH_BYTES 160000 /**< below what a message may have */
@@ -87,6 +88,10 @@ context_send(struct gnb_client *cl, struct batch *b, const struct ctl_context *c
 	uint32_t count = c->count ? c->count : 1;
 	int rc = 0;
 
+	if (count > GNB_SESSIONS_MAX || count - 1 > UINT32_MAX - c->ue)
+		return ap_error_set(err,
+				    "context of ue %u: count %u must be 1..%u, and UEs end at %u",
+				    c->ue, count, GNB_SESSIONS_MAX, UINT32_MAX);
 	for (uint32_t i = 0; i < count && rc == 0; i++) {
 		Airpath__Gnb__V1__BearerContext *one = ctl_pack_context(&b->arena, c, i, err);
 

@@ -24,6 +24,7 @@
 
 #define DEPLOYMENT "deploy/gnb-header-bench.yaml"
 #define UES_MAX (1U << 20)
+#define CHANGES 50000
 
 struct options {
 	struct bench_common common;
@@ -271,6 +272,10 @@ options_check(const struct options *o)
 		REFUSE("--live has DRBs of RLC UM only");
 	if (o->live && o->path && strcmp(o->path, "host") != 0)
 		REFUSE("--live has path host only");
+	if (!o->live && (o->mpps > 0 || o->changes != CHANGES))
+		REFUSE("--mpps and --context-changes are of --live");
+	if (o->path && strcmp(o->path, "p4") == 0 && !wanted(o, &directions[0]))
+		REFUSE("--path p4 has --direction downlink only");
 	return 0;
 }
 
@@ -284,7 +289,7 @@ bench_gnb(int argc, char **argv)
 		.smartnics = {{1, 5}, 2},
 		.ues = 65536,
 		.seed = 1,
-		.changes = 50000,
+		.changes = CHANGES,
 	};
 	const struct bench_opt own[] = {
 		{"deployment", BENCH_OPT_STR, &o.bed.deployment, "file [" DEPLOYMENT "]"},

@@ -10,6 +10,7 @@
 #include "bench/result.h"
 
 #define OPTS_MAX 32
+#define NUM_LIMIT 1e9 /**< no option needs as much */
 
 static const char *const operands[] = {"", " N", " X", " TEXT", " N,N,…"};
 
@@ -74,7 +75,7 @@ take(const struct bench_opt *o, char *text)
 		return true;
 	case BENCH_OPT_NUM:
 		num = strtod(text, &end);
-		if (end == text || *end != '\0' || !(num > 0))
+		if (end == text || *end != '\0' || !(num > 0 && num < NUM_LIMIT))
 			return false;
 		*(double *)o->value = num;
 		return true;

@@ -15,6 +15,8 @@ mac_sr_due(struct mac_tx *tx, uint64_t now_ns)
 	/* §5.4.5: "if there is no UL-SCH resource available for a new transmission" */
 	if (sr->granted)
 		return false;
+	if (sr->released && now_ns >= sr->access_ns)
+		sr->released = false;
 	if (!sr->pending) {
 		if (!mac_bsr_regular(tx, now_ns) || sr->released)
 			return false;
@@ -27,6 +29,7 @@ mac_sr_due(struct mac_tx *tx, uint64_t now_ns)
 		return true;
 	sr->pending = false;
 	sr->released = true;
+	sr->access_ns = now_ns + MAC_RANDOM_ACCESS_MS * AP_NS_PER_MS;
 	tx->sr_failures++;
 	return false;
 }

@@ -236,6 +236,24 @@ trans_max_ends_in_random_access(void **state)
 	stop();
 }
 
+/** Nobody granted anything: a UE that stayed silent would never be heard again. */
+static void
+random_access_brings_requests_back(void **state)
+{
+	unsigned asked = 0;
+
+	(void)state;
+	start(2, 3, 0);
+	feed(0, 1);
+	for (uint64_t t = 0; t < 2 * MAC_RANDOM_ACCESS_MS; t++)
+		asked += slot(t * MS, 0);
+	assert_int_equal(asked, 6);
+	assert_int_equal(tx.sr_failures, 2);
+	assert_false(slot(300 * MS, GRANTED));
+	assert_int_equal(rlc_tx_held(&rlc[0]), 0);
+	stop();
+}
+
 /** A TB too small for the BSR that empties the queue, and one that does not. */
 static void
 tiny_grants(void **state)
@@ -307,6 +325,7 @@ main(void)
 		cmocka_unit_test(a_grant_needs_no_request),
 		cmocka_unit_test(reported_data_does_not_ask),
 		cmocka_unit_test(trans_max_ends_in_random_access),
+		cmocka_unit_test(random_access_brings_requests_back),
 		cmocka_unit_test(tiny_grants),
 		cmocka_unit_test(a_retransmission_is_no_grant),
 		cmocka_unit_test(no_mbuf_is_told),

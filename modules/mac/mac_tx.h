@@ -25,6 +25,8 @@
 #define MAC_TX_CES_MAX 8      /**< queued CEs */
 #define MAC_TX_CE_BYTES_MAX 9 /**< payload of a queued CE */
 #define MAC_PRIORITIES 16
+/** The PHY has no PRACH: random access is taken to last so long, and to bring SRs back. */
+#define MAC_RANDOM_ACCESS_MS 100
 #define MAC_SLOT_EDGE_SR L2_CARRIERS_MAX /**< of mac_slot: SR.request frames, to the PHY's port */
 
 /** A logical channel, in the terms of LogicalChannelConfig (TS 38.331). */
@@ -104,10 +106,11 @@ struct mac_tx_sr {
 	struct mac_tx_sr_cfg cfg;
 	bool pending;
 	bool granted;         /**< the slot in hand gave resources for a new transmission */
-	bool released;        /**< sr-TransMax was reached: no SR until a grant comes */
+	bool released;        /**< sr-TransMax was reached: no SR until a grant or random access */
 	uint8_t sequence;     /**< of the next message */
 	uint32_t SR_COUNTER;  /**< SRs sent for what is pending */
 	uint64_t prohibit_ns; /**< when sr-ProhibitTimer expires */
+	uint64_t access_ns;   /**< with `released`: when random access has succeeded */
 };
 
 /** The TB in hand. */
@@ -132,7 +135,7 @@ struct mac_tx {
 	uint64_t padding_bsrs;
 	uint64_t phrs;          /**< power headroom reports sent */
 	uint64_t srs;           /**< scheduling requests sent */
-	uint64_t sr_failures;   /**< times sr-TransMax was reached: random access would start */
+	uint64_t sr_failures;   /**< times sr-TransMax was reached: random access began */
 	uint64_t harq_retx;     /**< TBs sent again */
 	uint64_t harq_mismatch; /**< grants ignored: a HARQ process or TB size that cannot be */
 	struct rlc_tx_pull_stats rlc;

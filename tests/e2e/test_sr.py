@@ -83,7 +83,7 @@ def test_nothing_is_lost_and_idle_slots_are_not_granted(net, tmp_path, harq):
 
 
 def test_data_waits_when_nobody_hears_the_requests(net, tmp_path):
-    """trans_max SRs go out, then the UE is silent; nothing is lost, for nothing was sent."""
+    """trans_max SRs go out, then as many after each random access; nothing is lost or sent."""
     file = d.write(
         tmp_path / "deaf.yaml",
         "deaf",
@@ -110,7 +110,9 @@ def test_data_waits_when_nobody_hears_the_requests(net, tmp_path):
     time.sleep(1)
     report = airpath.stop()
     phy, ue = (roles(report)[k] for k in ("phy", "ue"))
-    assert (ue["srs"], ue["sr_failures"], ue["tbs"]) == (5, 1, 0)
+    assert ue["sr_failures"] > 1
+    assert 0 <= ue["srs"] - 5 * ue["sr_failures"] <= 5
+    assert ue["tbs"] == 0
     assert (phy["srs"], phy["grants"]) == (0, 0)
-    assert program.drops(report) == {"phy.loop0.phy_loop_unknown_rnti": 5}
+    assert program.drops(report) == {"phy.loop0.phy_loop_unknown_rnti": ue["srs"]}
     assert report["held"] >= 50
