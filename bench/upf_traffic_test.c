@@ -28,6 +28,15 @@ static const struct upf_traffic_cfg model = {
 	.seed = 3,
 };
 
+static bool
+same_flow(const struct upf_traffic_flow *a, const struct upf_traffic_flow *b)
+{
+	return a->session == b->session && a->server == b->server && a->ue_port == b->ue_port &&
+	       a->server_port == b->server_port && a->packets == b->packets && a->udp == b->udp &&
+	       a->split == b->split && a->before == b->before && a->after == b->after &&
+	       a->name == b->name && memcmp(a->isn, b->isn, sizeof(a->isn)) == 0;
+}
+
 /** Every place has its turn before any has two, each flow's packets come in order. */
 static void
 test_turns(void **state)
@@ -54,7 +63,7 @@ test_turns(void **state)
 			assert_int_equal(t.number, number[t.place]);
 			assert_int_equal(t.at, next[t.place]);
 			flow = upf_traffic_derive(&f, t.place, t.number);
-			assert_memory_equal(&flow, &t.flow, sizeof(flow));
+			assert_true(same_flow(&flow, &t.flow));
 			begun += t.at == 0;
 			if (++next[t.place] == t.flow.packets) {
 				assert_true(t.packet.fin || t.flow.udp);

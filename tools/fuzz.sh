@@ -8,25 +8,25 @@ cd "$(dirname "$0")/.."
 seconds=$1
 mode=${2:-long}
 
-CC=clang-14 tools/build.sh build-fuzz -Dfuzz=true -Dtests=false -Dapp=false \
-	-Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false \
-	-Dc_args="['-fsanitize=fuzzer-no-link', '-fno-sanitize-recover=undefined']" || exit 1
+tools/build-asan.sh || exit 1
 
-rm -rf build-fuzz/smoke
+out=build-fuzz
+mkdir -p $out
+rm -rf $out/smoke
 export ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-14
 
 run() { # run FUZZER
 	name=$(basename "$1" | sed 's/^fuzz_//')
 	# A fuzzer writes what it finds to the first folder: never to the seeds.
-	corpus=build-fuzz/corpus/$name
-	[ "$mode" != smoke ] || corpus=build-fuzz/smoke/$name
+	corpus=$out/corpus/$name
+	[ "$mode" != smoke ] || corpus=$out/smoke/$name
 	mkdir -p "$corpus"
 	seeds=""
 	[ -d "tests/vectors/$name" ] && seeds=tests/vectors/$name
-	log=build-fuzz/$name.log
+	log=$out/$name.log
 	# shellcheck disable=SC2086 # empty ones must vanish
 	if "$1" -max_total_time="$seconds" -rss_limit_mb=4096 -timeout=10 -print_final_stats=1 \
-		-artifact_prefix="build-fuzz/$name-" $corpus $seeds >"$log" 2>&1; then
+		-artifact_prefix="$out/$name-" $corpus $seeds >"$log" 2>&1; then
 		printf 'fuzz %-16s %10s runs  cov %s\n' "$name" \
 			"$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
 			"$(sed -n 's/.*DONE *cov: \([0-9]*\).*/\1/p' "$log" | tail -n 1)"
@@ -39,15 +39,20 @@ run() { # run FUZZER
 
 status=0
 found=0
-for fuzzer in build-fuzz/fuzz_*; do
+before=
+# Two at a time.
+for fuzzer in build-asan/fuzz_*; do
 	[ -f "$fuzzer" ] && [ -x "$fuzzer" ] || continue
 	found=$((found + 1))
-	run "$fuzzer" || status=1
+	run "$fuzzer" &
+	[ -z "$before" ] || wait "$before" || status=1
+	before=$!
 done
+[ -z "$before" ] || wait "$before" || status=1
 # Go's fuzzers keep what they learn in Go's cache.
 for target in pfcp:FuzzDecode n4:FuzzDatagram apps:FuzzFile; do
 	found=$((found + 1))
-	log=build-fuzz/go-${target#*:}.log
+	log=$out/go-${target#*:}.log
 	# At the end of its time Go may call the worker it stops a failure; a finding names its input.
 	if tools/go.sh test -C control -run '^$' -fuzz "^${target#*:}\$" -fuzztime "${seconds}s" \
 		"./${target%:*}" >"$log" 2>&1 ||

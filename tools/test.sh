@@ -32,10 +32,10 @@ go_tests() {
 	return $verdict
 }
 
+# One build serves the unit tests here and the fuzzers of the next step.
 sanitizers() {
-	tools/build.sh build-asan -Dbuildtype=debugoptimized -Dapp=false -Dwerror=false \
-		-Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=undefined || return
-	ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
+	tools/build-asan.sh || return
+	ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 ASAN_SYMBOLIZER_PATH=/usr/bin/llvm-symbolizer-14 \
 		LSAN_OPTIONS=suppressions="$PWD/tools/lsan.supp":print_suppressions=0 \
 		UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
 		meson test -C build-asan --print-errorlogs --no-rebuild --timeout-multiplier 5

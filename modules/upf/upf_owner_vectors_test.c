@@ -34,6 +34,15 @@ draw(uint32_t below)
 	return (uint32_t)(seed >> 33) % below;
 }
 
+static uint32_t
+draw_teid(void)
+{
+	const uint8_t generation = (uint8_t)draw(256);
+	const uint16_t slot = (uint16_t)draw(SLOTS + 1);
+
+	return upf_teid((uint16_t)draw(3), slot, generation);
+}
+
 static const char *
 outcome(int rc)
 {
@@ -102,7 +111,7 @@ write_step(FILE *f, struct upf_teids *t, uint64_t now_ms, uint32_t *live, unsign
 		live[i] = live[--*n];
 		return;
 	case 4:
-		teid = upf_teid(draw(3), draw(SLOTS + 1), draw(256));
+		teid = draw_teid();
 		rc = *n < LIVE_MAX ? upf_teids_claim(t, teid, now) : -EINVAL;
 		if (*n == LIVE_MAX)
 			return;
@@ -111,7 +120,7 @@ write_step(FILE *f, struct upf_teids *t, uint64_t now_ms, uint32_t *live, unsign
 		fprintf(f, "claim %" PRIu64 " %08x %s\n", now_ms, teid, outcome(rc));
 		return;
 	default:
-		teid = upf_teid(draw(3), draw(SLOTS + 1), draw(256));
+		teid = draw_teid();
 		if (*n && draw(2))
 			teid = live[draw(*n)];
 		fprintf(f, "state %08x %s\n", teid, state_name(upf_teids_state(t, teid)));

@@ -68,7 +68,8 @@ segment(bool v6, uint8_t flags, const void *options, uint8_t nb_options, const c
 	be32_put(tcp + 8, 0x1000);
 	tcp[12] = (uint8_t)((20 + nb_options) / 4 << 4);
 	tcp[13] = flags;
-	memcpy(tcp + 20, options, nb_options);
+	if (nb_options > 0)
+		memcpy(tcp + 20, options, nb_options);
 	memcpy(tcp + 20 + nb_options, payload, strlen(payload));
 	return m;
 }
