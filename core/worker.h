@@ -51,9 +51,9 @@ struct ap_worker {
 	/* control: rw, worker: ro */
 	const struct ap_governor *governor __rte_cache_aligned;
 	const char *name;
-	unsigned lcore;            /**< EAL lcore */
-	const char *deployment;    /**< its file: what it names may lie beside it */
-	bool tpause;               /**< the CPU pauses until a time (WAITPKG) */
+	unsigned lcore;         /**< EAL lcore */
+	const char *deployment; /**< its file: what it names may lie beside it */
+	bool tpause;            /**< the CPU pauses until a time (WAITPKG) */
 	enum ap_cfg_priority priority;
 	struct ap_sleep *sleep;    /**< NULL: its governor does not sleep */
 	_Atomic int64_t cpu_clock; /**< clockid_t of the thread's CPU time; 0: it does not run */
