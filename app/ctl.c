@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/app.h"
@@ -53,9 +54,10 @@ socket_find(const char *deployment, const char *role, char *path, size_t size)
 {
 	char reply[TEL_REPLY_MAX], command[96], reason[256];
 	const char *value;
+	struct stat st;
 	int sock, rc = 1;
 
-	if (strchr(role, '/')) {
+	if (strchr(role, '/') || (stat(role, &st) == 0 && S_ISSOCK(st.st_mode))) {
 		snprintf(path, size, "%s", role);
 		return 0;
 	}

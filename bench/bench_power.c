@@ -190,6 +190,10 @@ bench_power(int argc, char **argv)
 			fprintf(stderr, "bench power: --loads: %u must be 0..100\n", o.loads.v[i]);
 			return 2;
 		}
+	if (o.sessions == 0 || o.tries == 0) {
+		fprintf(stderr, "bench power: --sessions and --tries must be 1 or more\n");
+		return 2;
+	}
 	if (o.slot_us != 0 && (o.slot_us < 50 || o.slot_us > 10000)) {
 		fprintf(stderr, "bench power: --slot-us %u must be 0 or 50..10000\n", o.slot_us);
 		return 2;

@@ -149,6 +149,9 @@ test_a_gnb_and_its_ues(void **state)
 	assert_problem(CELL(UES ", rnti: 65518", GNB, "ues: 3"), "ue ue", "65519");
 	assert_problem(CELL("count: 1025, address: 10.0.0.1", GNB, "ues: 3"), "ue ue", "1024");
 	assert_problem(CELL("count: 3, address: fd00::1", GNB, "ues: 3"), "ue ue", "IPv4");
+	assert_problem(CELL("count: 3, address: 255.255.255.254", GNB, "ues: 3"), "ue ue",
+		       "addresses end");
+	assert_problem(CELL(UES ", default_qfi: 64", GNB, "ues: 3"), "ue ue", "0..63");
 	assert_problem(CELL("count: 3, address6: 10.0.0.1", GNB, "ues: 3"), "ue ue", "IPv6");
 	assert_problem(CELL("count: 3, address: 10.60.0.1", GNB, "ues: 3"), "ue ue", "'sr'");
 	assert_problem(CELL(UES ", loopback: true", GNB, "ues: 3"), "ue ue", "loopback");

@@ -200,6 +200,12 @@ sr_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *er
 	return 0;
 }
 
+static uint32_t
+ip4_number(const uint8_t *a)
+{
+	return (uint32_t)a[0] << 24 | (uint32_t)a[1] << 16 | (uint32_t)a[2] << 8 | a[3];
+}
+
 static int
 address_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, const char *key,
 	       const char *text, int octets, struct ap_error *err)
@@ -211,6 +217,9 @@ address_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, const ch
 	if (ap_config_prefix(text, address, &bits) != octets || bits != 8 * octets)
 		BAD("%s: %s %s: %s '%s' is not an IPv%u address", cfg->path, ue->kind, ue->name,
 		    key, text, octets == 4 ? 4 : 6);
+	if (octets == 4 && ue->count - 1 > UINT32_MAX - ip4_number(address))
+		BAD("%s: %s %s: %s '%s' and the %u that follow: addresses end at 255.255.255.255",
+		    cfg->path, ue->kind, ue->name, key, text, ue->count - 1);
 	return 0;
 }
 
@@ -257,6 +266,9 @@ config_ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_er
 	if (ue->carriers > AP_CFG_CARRIERS_MAX)
 		BAD("%s: %s %s: carriers %u: at most %u", cfg->path, ue->kind, ue->name,
 		    ue->carriers, AP_CFG_CARRIERS_MAX);
+	if (ue->default_qfi > 63)
+		BAD("%s: %s %s: default_qfi %u must be 0..63", cfg->path, ue->kind, ue->name,
+		    ue->default_qfi);
 	if (ue->numerology > 4)
 		BAD("%s: %s %s: numerology %u must be 0..4", cfg->path, ue->kind, ue->name,
 		    ue->numerology);
