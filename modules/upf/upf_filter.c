@@ -4,19 +4,32 @@
 #include <string.h>
 
 #include <rte_acl.h>
+#include <rte_common.h>
 
 #include "codec/be.h"
 #include "modules/upf/upf_acl.h"
 #include "modules/upf/upf_filter.h"
 
 #define CHAINS 4096
+#define APP_BUCKETS 64
+#define NO_ORDER (UINT8_MAX + 1)
+
+/* A rule that asks for an application and no other field of the header. */
+struct app_rule {
+	uint64_t qfis;
+	uint16_t app;
+	uint8_t order, ue, flags;
+};
 
 struct upf_filter_set {
 	struct upf_filter_set *next; /* of the chain */
 	uint64_t hash;
 	uint32_t refs;
-	uint32_t nb;
-	struct rte_acl_ctx *ctx[2]; /* by family, IPv6 second; NULL: gone through */
+	uint32_t nb, nb_rest;
+	struct rte_acl_ctx *ctx[2];          /* by family, IPv6 second; NULL: gone through */
+	uint16_t app_first[APP_BUCKETS + 1]; /* of `apps`, by low bits of the application */
+	struct app_rule *apps;
+	struct upf_filter_rule *rest; /* rules that are not among `apps` */
 	struct upf_filter_rule rules[];
 };
 
@@ -27,6 +40,8 @@ struct upf_filter_sets {
 };
 
 _Static_assert(sizeof(struct upf_filter_rule) == 8 + 64 + 8 + 8 + 8, "no padding");
+_Static_assert(sizeof(struct app_rule) <= sizeof(struct upf_filter_rule), "takes its place");
+_Static_assert(UPF_FILTER_RULES_MAX <= UINT16_MAX, "app_first");
 
 struct upf_filter_sets *
 upf_filter_sets_create(int socket)
@@ -74,11 +89,48 @@ set_free(struct upf_filter_set *set)
 	free(set);
 }
 
+static bool
+asks_app_alone(const struct upf_filter_rule *r)
+{
+	uint32_t masks = r->tos_mask;
+
+	for (unsigned i = 0; i < 4; i++)
+		masks |= r->src_mask[i] | r->dst_mask[i];
+	return r->app != 0 && masks == 0 && (r->flags & ~(UPF_FILTER_IP4 | UPF_FILTER_IP6)) == 0;
+}
+
+/* Rules of an application stand together, by rising order. */
+static void
+set_split(struct upf_filter_set *set)
+{
+	uint16_t nb = 0;
+
+	set->rest = set->rules + set->nb;
+	for (unsigned i = 0; i < set->nb; i++)
+		if (!asks_app_alone(&set->rules[i]))
+			set->rest[set->nb_rest++] = set->rules[i];
+	set->apps = (struct app_rule *)(void *)(set->rest + set->nb_rest);
+	for (unsigned b = 0; b < APP_BUCKETS; b++) {
+		set->app_first[b] = nb;
+		for (unsigned i = 0; i < set->nb; i++) {
+			const struct upf_filter_rule *r = &set->rules[i];
+
+			if (r->app % APP_BUCKETS == b && asks_app_alone(r))
+				set->apps[nb++] = (struct app_rule){.qfis = r->qfis,
+								    .app = r->app,
+								    .order = r->order,
+								    .ue = r->ue,
+								    .flags = r->flags};
+		}
+	}
+	set->app_first[APP_BUCKETS] = nb;
+}
+
 static int
 set_create(const struct upf_filter_rule *rules, unsigned nb, int socket,
 	   struct upf_filter_set **made)
 {
-	struct upf_filter_set *set = calloc(1, sizeof(*set) + nb * sizeof(*rules));
+	struct upf_filter_set *set = calloc(1, sizeof(*set) + 2 * nb * sizeof(*rules));
 	unsigned of[2] = {0, 0};
 	int ret = 0;
 
@@ -86,13 +138,14 @@ set_create(const struct upf_filter_rule *rules, unsigned nb, int socket,
 		return -ENOMEM;
 	set->nb = nb;
 	memcpy(set->rules, rules, nb * sizeof(*rules));
-	for (unsigned i = 0; i < nb; i++) {
-		of[0] += (rules[i].flags & UPF_FILTER_IP4) != 0;
-		of[1] += (rules[i].flags & UPF_FILTER_IP6) != 0;
+	set_split(set);
+	for (unsigned i = 0; i < set->nb_rest; i++) {
+		of[0] += (set->rest[i].flags & UPF_FILTER_IP4) != 0;
+		of[1] += (set->rest[i].flags & UPF_FILTER_IP6) != 0;
 	}
 	for (unsigned ip6 = 0; ip6 < 2 && ret == 0; ip6++)
 		if (of[ip6] > UPF_FILTER_LINEAR_MAX)
-			ret = upf_acl_build(rules, nb, ip6, socket, &set->ctx[ip6]);
+			ret = upf_acl_build(set->rest, set->nb_rest, ip6, socket, &set->ctx[ip6]);
 	if (ret < 0)
 		set_free(set);
 	else
@@ -195,27 +248,51 @@ upf_filter_rule_match(const struct upf_filter_rule *r, const struct upf_packet *
 	return rule_matches(r, p, false);
 }
 
-static int
-match_each(const struct upf_filter_set *set, const struct upf_packet *p, bool any_qfi)
+/* @return order of the first rule that asks for the packet's application alone, or NO_ORDER */
+static unsigned
+match_app(const struct upf_filter_set *set, const struct upf_packet *p)
 {
-	for (unsigned i = 0; i < set->nb; i++)
-		if (rule_matches(&set->rules[i], p, any_qfi))
-			return set->rules[i].order;
-	return -1;
+	const uint8_t family = p->flow.version == 4 ? UPF_FILTER_IP4 : UPF_FILTER_IP6;
+	const unsigned bucket = p->app % APP_BUCKETS;
+
+	if (p->app == 0)
+		return NO_ORDER;
+	for (unsigned i = set->app_first[bucket]; i < set->app_first[bucket + 1]; i++) {
+		const struct app_rule *r = &set->apps[i];
+
+		if (r->app == p->app && r->flags & family && (r->ue & ~p->ue) == 0 &&
+		    (r->qfis == 0 || (p->qfi <= 63 && r->qfis >> p->qfi & 1)))
+			return r->order;
+	}
+	return NO_ORDER;
 }
 
 int
 upf_filter_match(const struct upf_filter_set *set, const struct upf_packet *p)
 {
 	const struct rte_acl_ctx *ctx = set->ctx[p->flow.version == 6];
+	unsigned order = match_app(set, p);
 
-	return ctx ? upf_acl_match(ctx, p) : match_each(set, p, false);
+	if (ctx) {
+		const int rest = upf_acl_match(ctx, p);
+
+		if (rest >= 0)
+			order = RTE_MIN(order, (unsigned)rest);
+	} else {
+		for (unsigned i = 0; i < set->nb_rest && set->rest[i].order < order; i++)
+			if (rule_matches(&set->rest[i], p, false))
+				order = set->rest[i].order;
+	}
+	return order == NO_ORDER ? -1 : (int)order;
 }
 
 int
 upf_filter_match_any_qfi(const struct upf_filter_set *set, const struct upf_packet *p)
 {
-	return match_each(set, p, true);
+	for (unsigned i = 0; i < set->nb; i++)
+		if (rule_matches(&set->rules[i], p, true))
+			return set->rules[i].order;
+	return -1;
 }
 
 bool

@@ -7,9 +7,9 @@
  *
  * A set is the PDRs of a group by precedence, each as rules any of which will do. It holds nothing
  * of a session's own ("the UE's address" is a flag of the packet), so the sessions of a network
- * share a few sets: equal ones are made once and counted. Small sets are gone through in order;
- * larger ones are compiled with rte_acl, which takes milliseconds and 100 KB, on the control
- * thread. Sets never change: workers read them.
+ * share a few sets: equal ones are made once and counted. Rules that ask for an application alone
+ * are found by it; a few others are gone through in order; more are compiled with rte_acl, which
+ * takes milliseconds and 100 KB, on the control thread. Sets never change: workers read them.
  */
 
 #include <stdbool.h>
