@@ -41,6 +41,43 @@ static const struct golden {
 static struct dpi_scan *scan;
 static struct dpi_name name;
 
+/** The same flow without a scan for as long as it needs none. */
+static struct {
+	struct dpi_scan *scan;
+	uint32_t first;
+	uint16_t port;
+	uint8_t ip_proto;
+	bool kept;
+} other;
+
+/** Looks at a packet both ways, which must agree. */
+static enum dpi_verdict
+look_at(const struct dpi_segment *g)
+{
+	enum dpi_verdict v = dpi_look(scan, g, &name), w = DPI_KEEP;
+	uint8_t host[DPI_HOST_MAX];
+	struct dpi_name n;
+
+	if (!other.kept)
+		w = dpi_look_first(&other.first, other.ip_proto, other.port, g, host, &n);
+	assert_int_equal(other.first >> DPI_FIRST_BITS, 0);
+	if (w == DPI_KEEP && !other.kept)
+		dpi_scan_begin(other.scan, other.ip_proto, other.port, other.first, g->seq);
+	other.kept |= w == DPI_KEEP;
+	if (w == DPI_KEEP)
+		w = dpi_look(other.scan, g, &n);
+	assert_int_equal(v, w);
+	if (v == DPI_FOUND || v == DPI_BAD)
+		assert_int_equal(name.proto, n.proto);
+	if (v == DPI_FOUND) {
+		assert_int_equal(name.host_len, n.host_len);
+		assert_memory_equal(name.host, n.host, n.host_len);
+		assert_int_equal(name.path_len, n.path_len);
+		assert_ptr_equal(name.path == NULL, n.path == NULL);
+	}
+	return v;
+}
+
 /** Octets `from`..`to` of a stream that began with SYN ISN. */
 static enum dpi_verdict
 look(const struct golden *g, uint32_t from, uint32_t to)
@@ -49,11 +86,8 @@ look(const struct golden *g, uint32_t from, uint32_t to)
 	enum dpi_verdict v;
 
 	memcpy(copy, (const uint8_t *)g->data + from, to - from);
-	v = dpi_look(
-		scan,
-		&(struct dpi_segment){
-			.data = copy, .len = to - from, .seq = ISN + 1 + from, .from_ue = true},
-		&name);
+	v = look_at(&(struct dpi_segment){
+		.data = copy, .len = to - from, .seq = ISN + 1 + from, .from_ue = true});
 	if (v == DPI_FOUND) {
 		assert_int_equal(name.proto, g->proto);
 		assert_int_equal(name.host_len, strlen(g->host));
@@ -70,15 +104,25 @@ look(const struct golden *g, uint32_t from, uint32_t to)
 static enum dpi_verdict
 syn(bool from_ue)
 {
-	return dpi_look(scan, &(struct dpi_segment){.seq = ISN, .syn = true, .from_ue = from_ue},
-			&name);
+	return look_at(&(struct dpi_segment){.seq = ISN, .syn = true, .from_ue = from_ue});
+}
+
+static void
+begin_of(uint8_t ip_proto, uint16_t port)
+{
+	memset(scan, 0xa5, dpi_scan_bytes());
+	memset(other.scan, 0x5a, dpi_scan_bytes());
+	dpi_scan_begin(scan, ip_proto, port, 0, 0);
+	other.first = 0;
+	other.port = port;
+	other.ip_proto = ip_proto;
+	other.kept = false;
 }
 
 static void
 begin(const struct golden *g)
 {
-	memset(scan, 0xa5, dpi_scan_bytes());
-	dpi_scan_begin(scan, IPPROTO_TCP, g->port);
+	begin_of(IPPROTO_TCP, g->port);
 }
 
 static int
@@ -86,7 +130,8 @@ setup(void **state)
 {
 	(void)state;
 	scan = malloc(dpi_scan_bytes());
-	return scan == NULL ? -1 : 0;
+	other.scan = malloc(dpi_scan_bytes());
+	return scan == NULL || other.scan == NULL ? -1 : 0;
 }
 
 static int
@@ -94,6 +139,7 @@ teardown(void **state)
 {
 	(void)state;
 	free(scan);
+	free(other.scan);
 	return 0;
 }
 
@@ -110,6 +156,7 @@ one_segment(void **state)
 		assert_int_equal(syn(false), DPI_MORE);
 		assert_int_equal(look(g, 0, 0), DPI_MORE);
 		assert_int_equal(look(g, 0, g->len), DPI_FOUND);
+		assert_false(other.kept);
 	}
 }
 
@@ -189,12 +236,10 @@ many_segments(void **state)
 static enum dpi_verdict
 send_text(const char *text, uint32_t at)
 {
-	return dpi_look(scan,
-			&(struct dpi_segment){.data = (const uint8_t *)text,
-					      .len = (uint32_t)strlen(text),
-					      .seq = ISN + 1 + at,
-					      .from_ue = true},
-			&name);
+	return look_at(&(struct dpi_segment){.data = (const uint8_t *)text,
+					     .len = (uint32_t)strlen(text),
+					     .seq = ISN + 1 + at,
+					     .from_ue = true});
 }
 
 /** Receivers differ in which of two octets they take: whoever sends both hides something. */
@@ -243,7 +288,7 @@ fast_open(void **state)
 
 	(void)state;
 	begin(goldens);
-	assert_int_equal(dpi_look(scan, &g, &name), DPI_FOUND);
+	assert_int_equal(look_at(&g), DPI_FOUND);
 	assert_memory_equal(name.host, "a", 1);
 }
 
@@ -288,13 +333,13 @@ others(void **state)
 	const struct dpi_segment g = {.data = dns + 2, .len = sizeof(dns) - 3, .from_ue = true};
 
 	(void)state;
-	dpi_scan_begin(scan, IPPROTO_UDP, 53);
-	assert_int_equal(dpi_look(scan, &g, &name), DPI_FOUND);
+	begin_of(IPPROTO_UDP, 53);
+	assert_int_equal(look_at(&g), DPI_FOUND);
 	assert_int_equal(name.proto, DPI_DNS);
-	dpi_scan_begin(scan, IPPROTO_UDP, 5000);
-	assert_int_equal(dpi_look(scan, &g, &name), DPI_NONE);
-	dpi_scan_begin(scan, IPPROTO_ICMP, 0);
-	assert_int_equal(dpi_look(scan, &g, &name), DPI_NONE);
+	begin_of(IPPROTO_UDP, 5000);
+	assert_int_equal(look_at(&g), DPI_NONE);
+	begin_of(IPPROTO_ICMP, 0);
+	assert_int_equal(look_at(&g), DPI_NONE);
 	begin(goldens);
 	assert_int_equal(send_text("SSH-2.0-x\r\n", 0), DPI_NONE);
 }

@@ -13,6 +13,7 @@ enum dpi_verdict {
 	DPI_FOUND,
 	DPI_NONE, /**< another protocol, a flow that names no host, or one that took too long to */
 	DPI_BAD,  /**< begins like a protocol we know and breaks its rules */
+	DPI_KEEP, /**< of dpi_look_first() alone: the flow needs a scan, which looks at it again */
 };
 
 enum dpi_proto { DPI_PROTO_NONE, DPI_HTTP, DPI_TLS, DPI_DNS, DPI_QUIC, DPI_PROTO_COUNT };

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#define LONG_HEADER 0xc0  /* Header Form and Fixed Bit */
 #define DATAGRAM_MIN 1200 /* of a datagram with an Initial, RFC 9000 §14.1 */
 #define PROTECTED_MIN 20  /* packet number and sample, RFC 9001 §5.4.2 */
 
@@ -216,7 +215,7 @@ static enum dpi_verdict
 stranger(const struct dpi_quic *q, const uint8_t *data, uint32_t len)
 {
 	/* A server may ask for another version, RFC 9000 §6. */
-	if ((data[0] & LONG_HEADER) == LONG_HEADER && len >= DATAGRAM_MIN)
+	if (dpi_quic_may_be(data) && len >= DATAGRAM_MIN)
 		return DPI_MORE;
 	return q->keyed ? DPI_MORE : DPI_NONE;
 }
@@ -228,7 +227,7 @@ dpi_quic_datagram(struct dpi_quic *q, struct dpi_stream *s, const uint8_t *data,
 
 	/* Packets are coalesced, RFC 9000 §12.2; zeros or one with a short header end a datagram.
 	 */
-	while (len - at >= 7 && (data[at] & LONG_HEADER) == LONG_HEADER) {
+	while (len - at >= 7 && dpi_quic_may_be(data + at)) {
 		struct packet p;
 		enum dpi_verdict v;
 

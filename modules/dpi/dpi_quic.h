@@ -47,6 +47,17 @@ int dpi_quic_open(const struct dpi_quic_keys *keys, const uint8_t *packet, uint3
 /** Puts the CRYPTO frames of an Initial into `s`. @return 0 or -EINVAL: rules broken. */
 int dpi_quic_frames(struct dpi_stream *s, const uint8_t *payload, uint32_t len);
 
+/** Headers of the form that Initials have, RFC 9000 §17.2. */
+#define DPI_QUIC_LONG 0xC0
+
+/** @return false: no Initial, nor a packet that may come before one: dpi_quic_datagram() would say
+ * DPI_NONE of it. @param len not 0 */
+static inline bool
+dpi_quic_may_be(const uint8_t *data)
+{
+	return (data[0] & DPI_QUIC_LONG) == DPI_QUIC_LONG;
+}
+
 /**
  * Takes a datagram of the client into `s`.
  * @return DPI_FOUND: `s` has more; DPI_MORE; DPI_NONE: not QUIC of a known version; DPI_BAD

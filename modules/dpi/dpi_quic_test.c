@@ -25,7 +25,7 @@ static struct dpi_scan *scan;
 static void
 begin(void)
 {
-	dpi_scan_begin(scan, IPPROTO_UDP, 443);
+	dpi_scan_begin(scan, IPPROTO_UDP, 443, 0, 0);
 }
 
 static enum dpi_verdict

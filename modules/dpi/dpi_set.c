@@ -241,6 +241,14 @@ dpi_set_name(const struct dpi_set *set, struct dpi_scratch *s, const struct dpi_
 }
 
 void
+dpi_set_names(const struct dpi_set *set, struct dpi_scratch *s, const struct dpi_name names[],
+	      unsigned nb, uint16_t apps[])
+{
+	for (unsigned i = 0; i < nb; i++)
+		apps[i] = dpi_set_name(set, s, &names[i]);
+}
+
+void
 dpi_set_flows(const struct dpi_set *set, const struct flow *const flows[], uint64_t uplink,
 	      unsigned nb, uint16_t apps[])
 {

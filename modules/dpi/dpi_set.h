@@ -23,6 +23,7 @@
 
 #define DPI_URL_MAX 2048 /**< octets of host and path that URL patterns see */
 #define DPI_FLOWS_MAX 64 /**< of one dpi_set_flows() */
+#define DPI_NAMES_MAX 64 /**< of one dpi_set_names() */
 #define DPI_NO_RULE UINT32_MAX
 
 enum dpi_net_flag {
@@ -144,6 +145,10 @@ void dpi_scratch_free(struct dpi_scratch *scratch);
 /** @return the application, or 0. Worker: the one that has the scratch. Allocates nothing. */
 uint16_t dpi_set_name(const struct dpi_set *set, struct dpi_scratch *scratch,
 		      const struct dpi_name *name);
+
+/** dpi_set_name() of up to DPI_NAMES_MAX names, whose waits for memory are one. */
+void dpi_set_names(const struct dpi_set *set, struct dpi_scratch *scratch,
+		   const struct dpi_name names[], unsigned nb, uint16_t apps[]);
 
 /** @return the application of the first rule that the header matches, or 0. Any thread. */
 uint16_t dpi_set_flow(const struct dpi_set *set, const struct flow *flow, bool uplink);

@@ -12,8 +12,8 @@
 struct dpi_stream {
 	uint32_t have; /**< octets there from the beginning on */
 	bool gaps;     /**< `later` is set up: there are octets behind a gap */
-	uint64_t later[DPI_SCAN_OCTETS / 64]; /**< of octets from `have` on: a bit each */
 	uint8_t data[DPI_SCAN_OCTETS];
+	uint64_t later[DPI_SCAN_OCTETS / 64]; /**< of octets from `have` on: a bit each */
 };
 
 /** Empties it; the memory may hold anything. */

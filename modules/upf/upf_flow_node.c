@@ -98,7 +98,7 @@ scan_begin(struct visit *v, uint32_t index, const struct upf_flow_packet *p, boo
 	if (seg->len == 0 && (!seg->syn || v->scans->used >= v->scans->nb / 2))
 		return false;
 	f->app = upf_scan_begin(v->scans, index, app, f->key.proto,
-				upf_flow_packet_port(p, from_ue), &robbed, &robbed_app);
+				upf_flow_packet_port(p, from_ue), 0, 0, &robbed, &robbed_app);
 	f->state |= UPF_FLOW_SCANNING;
 	if (robbed != UPF_FLOW_NONE) {
 		other = &v->flows->flows[robbed];

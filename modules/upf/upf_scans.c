@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include <rte_common.h>
@@ -99,7 +100,8 @@ append(struct upf_scans *t, uint16_t scan)
 
 uint16_t
 upf_scan_begin(struct upf_scans *t, uint32_t flow, uint16_t app, uint8_t ip_proto,
-	       uint16_t port_of_server, uint32_t *robbed, uint16_t *robbed_app)
+	       uint16_t port_of_server, uint32_t first, uint32_t seq, uint32_t *robbed,
+	       uint16_t *robbed_app)
 {
 	uint16_t scan = t->free;
 
@@ -117,8 +119,8 @@ upf_scan_begin(struct upf_scans *t, uint32_t flow, uint16_t app, uint8_t ip_prot
 	t->slots[scan].flow = flow;
 	t->slots[scan].app = app;
 	append(t, scan);
-	t->stats.scans++;
-	dpi_scan_begin(upf_scan_memory(t, scan), ip_proto, port_of_server);
+	t->stats.scans += first == 0;
+	dpi_scan_begin(upf_scan_memory(t, scan), ip_proto, port_of_server, first, seq);
 	return scan;
 }
 
@@ -131,26 +133,64 @@ upf_scan_end(struct upf_scans *t, uint16_t scan)
 	t->used--;
 }
 
+static void
+count(struct upf_scan_stats *stats, enum dpi_verdict v, enum dpi_proto proto)
+{
+	if (v == DPI_FOUND)
+		stats->found[proto]++;
+	else if (v == DPI_BAD)
+		stats->bad[proto]++;
+	else
+		stats->nameless++;
+}
+
+enum dpi_verdict
+upf_scan_first(struct upf_scans *t, uint32_t *first, uint8_t ip_proto, uint16_t port_of_server,
+	       const struct dpi_segment *segment, struct upf_scan_names *names)
+{
+	const bool begins = *first == 0;
+	struct dpi_name *name = &names->name[names->nb];
+	const enum dpi_verdict v = dpi_look_first(first, ip_proto, port_of_server, segment,
+						  names->hosts[names->nb], name);
+
+	if (v == DPI_KEEP) {
+		/* upf_scan_begin() counts the flow, where nothing was remembered, and
+		 * upf_scan_look() the packet. */
+		t->stats.scans += begins && *first != 0;
+		return v;
+	}
+	t->stats.scans += begins;
+	t->stats.packets++;
+	if (v == DPI_MORE)
+		return v;
+	count(&t->stats, v, name->proto);
+	names->nb += v == DPI_FOUND;
+	return v;
+}
+
+void
+upf_scan_names(struct upf_scans *t, struct upf_scan_names *names)
+{
+	if (t->set != NULL)
+		dpi_set_names(t->set, t->scratch, names->name, names->nb, names->app);
+	else
+		memset(names->app, 0, names->nb * sizeof(names->app[0]));
+}
+
 enum dpi_verdict
 upf_scan_look(struct upf_scans *t, uint16_t scan, const struct dpi_segment *segment, uint16_t *app)
 {
 	struct dpi_name name;
 	const enum dpi_verdict v = dpi_look(upf_scan_memory(t, scan), segment, &name);
+	uint16_t named = 0;
 
 	t->stats.packets++;
 	if (v == DPI_MORE)
 		return v;
-	*app = t->slots[scan].app;
-	if (v == DPI_FOUND) {
-		const uint16_t named = t->set != NULL ? dpi_set_name(t->set, t->scratch, &name) : 0;
-
-		t->stats.found[name.proto]++;
-		*app = named != 0 ? named : *app;
-	} else if (v == DPI_BAD) {
-		t->stats.bad[name.proto]++;
-	} else {
-		t->stats.nameless++;
-	}
+	count(&t->stats, v, name.proto);
+	if (v == DPI_FOUND && t->set != NULL)
+		named = dpi_set_name(t->set, t->scratch, &name);
+	*app = named != 0 ? named : t->slots[scan].app;
 	upf_scan_end(t, scan);
 	return v;
 }

@@ -34,11 +34,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (scan == NULL || dpi_look_init() != 0)
 			abort();
 	}
-	dpi_scan_begin(scan, IPPROTO_UDP, 443);
+	dpi_scan_begin(scan, IPPROTO_UDP, 443, 0, 0);
 	look(data, size);
 	if (size < 8 || size > DPI_QUIC_INITIAL_MAX - 100)
 		return 0;
-	dpi_scan_begin(scan, IPPROTO_UDP, 443);
+	dpi_scan_begin(scan, IPPROTO_UDP, 443, 0, 0);
 	cut = 4 + (uint32_t)(size - 8) * data[0] / 256;
 	n = test_initial(data[0] & 1 ? DPI_QUIC_V2 : DPI_QUIC_V1, cid, cid, 8, 0, data + 1, cut, d);
 	if (look(d, n) != DPI_MORE)
