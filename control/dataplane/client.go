@@ -43,6 +43,9 @@ type Handler interface {
 	// Disconnected follows Welcome when the connection is lost, after every operation under way
 	// has ended with ErrDisconnected.
 	Disconnected(err error)
+	// Told is usage that an agent before this one was answered and did not acknowledge. All of it
+	// comes before Connected.
+	Told(t *upfpb.Told)
 	Event(e *upfpb.Event)
 	Checkpoints(c []*upfpb.Checkpoint)
 	Load(l *upfpb.Load)
@@ -62,8 +65,8 @@ type Client struct {
 	seq     uint64
 	ops     []waitingOp
 	others  []other
-	acked   uint64
-	ackSent uint64
+	acked   ack
+	ackSent ack
 	pending map[uint64]pending
 	applies int // Apply messages under way
 	closed  bool
@@ -80,6 +83,9 @@ type other struct {
 	request *upfpb.Request
 	done    func(*upfpb.Reply, error)
 }
+
+// ack is how far events, and usage of answers, are safe.
+type ack struct{ event, told uint64 }
 
 // pending is a message under way: either operations or another request.
 type pending struct {
@@ -196,7 +202,15 @@ func (c *Client) request(r *upfpb.Request, done func(*upfpb.Reply, error)) {
 // Ack says that everything up to this event is safe.
 func (c *Client) Ack(event uint64) {
 	c.mu.Lock()
-	c.acked = max(c.acked, event)
+	c.acked.event = max(c.acked.event, event)
+	c.cond.Signal()
+	c.mu.Unlock()
+}
+
+// AckTold says that the usage of answers up to this number is safe.
+func (c *Client) AckTold(number uint64) {
+	c.mu.Lock()
+	c.acked.told = max(c.acked.told, number)
 	c.cond.Signal()
 	c.mu.Unlock()
 }
@@ -244,6 +258,9 @@ func (c *Client) session() (started bool, err error) {
 		return false, err
 	}
 	defer conn.Close()
+	c.mu.Lock()
+	c.acked, c.ackSent = ack{}, ack{}
+	c.mu.Unlock()
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() { // Close ends a greeting, too
@@ -261,7 +278,6 @@ func (c *Client) session() (started bool, err error) {
 	}
 	c.mu.Lock()
 	c.conn = conn
-	c.acked, c.ackSent = 0, 0
 	c.mu.Unlock()
 	c.handler.Connected()
 	written := make(chan struct{})
@@ -291,6 +307,13 @@ func (c *Client) greet(conn *Conn) (welcomed bool, err error) {
 	reply, err = c.ask(conn, &upfpb.Request{Seq: c.nextSeq(), Body: &upfpb.Request_Config{Config: config}})
 	if err == nil && reply.GetError() != "" {
 		err = fmt.Errorf("config: %s", reply.GetError())
+	}
+	for told := uint64(0); err == nil && told < welcome.GetTold(); {
+		var a *upfpb.Answer
+		if a, err = receive(conn); err == nil {
+			told = max(told, a.GetTold().GetNumber())
+			c.unasked(a)
+		}
 	}
 	return true, err
 }
@@ -335,6 +358,8 @@ func receive(conn *Conn) (*upfpb.Answer, error) {
 
 func (c *Client) unasked(a *upfpb.Answer) {
 	switch body := a.GetBody().(type) {
+	case *upfpb.Answer_Told:
+		c.handler.Told(body.Told)
 	case *upfpb.Answer_Event:
 		c.handler.Event(body.Event)
 	case *upfpb.Answer_Checkpoints:

@@ -23,6 +23,7 @@ type handler struct {
 	welcomes  []*upfpb.Welcome
 	connected chan struct{}
 	lost      chan error
+	told      chan *upfpb.Told
 	events    chan *upfpb.Event
 	points    chan []*upfpb.Checkpoint
 	loads     chan *upfpb.Load
@@ -32,7 +33,7 @@ type handler struct {
 
 func newHandler() *handler {
 	return &handler{connected: make(chan struct{}, 64), lost: make(chan error, 64),
-		events: make(chan *upfpb.Event, 64), points: make(chan []*upfpb.Checkpoint, 64), loads: make(chan *upfpb.Load, 64),
+		told: make(chan *upfpb.Told, 64), events: make(chan *upfpb.Event, 64), points: make(chan []*upfpb.Checkpoint, 64), loads: make(chan *upfpb.Load, 64),
 		built: make(chan *upfpb.ApplicationsDone, 64)}
 }
 
@@ -44,6 +45,7 @@ func (h *handler) Welcome(w *upfpb.Welcome) (*upfpb.Config, error) {
 }
 func (h *handler) Connected()                        { h.connected <- struct{}{} }
 func (h *handler) Disconnected(err error)            { h.lost <- err }
+func (h *handler) Told(t *upfpb.Told)                { h.told <- t }
 func (h *handler) Event(e *upfpb.Event)              { h.events <- e }
 func (h *handler) Checkpoints(c []*upfpb.Checkpoint) { h.points <- c }
 func (h *handler) Load(l *upfpb.Load)                { h.loads <- l }

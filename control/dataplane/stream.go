@@ -34,11 +34,11 @@ func (c *Client) next(conn *Conn, b []byte) ([]byte, bool) {
 		switch {
 		case c.conn != conn || c.closed:
 			return nil, false
-		case c.acked > c.ackSent:
+		case c.acked != c.ackSent:
 			c.ackSent = c.acked
 			c.seq++
 			return c.marshal(b, &upfpb.Request{Seq: c.seq,
-				Body: &upfpb.Request_Ack{Ack: &upfpb.EventAck{Event: c.acked}}})
+				Body: &upfpb.Request_Ack{Ack: &upfpb.EventAck{Event: c.acked.event, Told: c.acked.told}}})
 		case len(c.others) > 0:
 			o := c.others[0]
 			c.others = c.others[1:]

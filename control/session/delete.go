@@ -2,6 +2,7 @@
 package session
 
 import (
+	"errors"
 	"net/netip"
 	"time"
 
@@ -36,16 +37,42 @@ func (m *Manager) remove(s *session, t *rules.Transaction, done rules.Done) {
 				m.finish(s)
 			}
 		}
-		return s.unit.apply(dataplane.DeleteOp(s.seid), nil, func(res *upfpb.OpResult, err error) { m.removed(s, t, done, res, err) })
+		return s.unit.apply(dataplane.DeleteOp(s.seid), nil, func(res *upfpb.OpResult, err error) {
+			if errors.Is(err, dataplane.ErrDisconnected) {
+				m.removeAgain(s, t, done)
+				return
+			}
+			m.removed(s, t, done, res, err)
+		})
 	})
 	m.mu.Unlock()
 	after()
+}
+
+// removeAgain asks a unit that was lost once more: it may have done it, and then tells first what
+// the session used (Told).
+func (m *Manager) removeAgain(s *session, t *rules.Transaction, done rules.Done) {
+	m.mu.Lock()
+	after := s.unit.apply(dataplane.DeleteOp(s.seid), nil, func(res *upfpb.OpResult, err error) { m.removed(s, t, done, res, err) })
+	m.mu.Unlock()
+	after()
+}
+
+// notRemoved is when this agent ends: the next one knows what the session used, and is asked again.
+func (m *Manager) notRemoved(s *session, t *rules.Transaction, done rules.Done, err error) {
+	m.refused(t, done, s.cpSEID, outcome(nil, err))
+	m.finish(s)
 }
 
 // removed takes the session away even if the unit is not there: a unit that comes back is told
 // which sessions are no more. What the session used is then known to the last checkpoint.
 func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res *upfpb.OpResult, err error) {
 	m.mu.Lock()
+	if err != nil && m.closed {
+		m.mu.Unlock()
+		m.notRemoved(s, t, done, err)
+		return
+	}
 	st := mustDecode(s.record)
 	reports := res.GetReports()
 	if err != nil || res.GetStatus() != upfpb.Status_OK {
@@ -69,11 +96,14 @@ func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res
 	if last != nil {
 		writes = append(writes, store.PutGone(s.seid, last))
 	}
+	mark, safe := s.unit.told(res.GetTold())
+	writes = append(writes, mark...)
 	m.mu.Unlock()
 	m.store.Apply(func(err error) {
 		if err != nil {
 			m.storeFailed(err)
 		}
+		safe(err)
 		m.finish(s)
 		if done != nil {
 			done(a, st.last.wire)

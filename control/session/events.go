@@ -3,6 +3,7 @@ package session
 
 import (
 	"net/netip"
+	"slices"
 
 	"airpath/control/rules"
 	"airpath/control/store"
@@ -53,14 +54,20 @@ func (u *unit) Event(e *upfpb.Event) {
 
 // commitEvent stores the event's number with what it changed, then acknowledges and calls after.
 func (u *unit) commitEvent(number uint64, after func(), writes ...store.Write) {
+	instance := u.instance // written by this goroutine alone
 	u.m.store.Apply(func(err error) {
 		if err != nil {
 			u.m.storeFailed(err)
 		} else {
 			u.m.mu.Lock()
-			u.safeEvent = max(u.safeEvent, number)
+			same := u.instance == instance
+			if same {
+				u.safeEvent = max(u.safeEvent, number)
+			}
 			u.m.mu.Unlock()
-			u.client.Ack(number)
+			if same {
+				u.client.Ack(number)
+			}
 		}
 		if after != nil {
 			after()
@@ -68,27 +75,32 @@ func (u *unit) commitEvent(number uint64, after func(), writes ...store.Write) {
 	}, append(writes, u.mark(number))...)
 }
 
-// usageEvent numbers the reports in the session's record and in what is to follow it. Called
-// under the mutex, which it releases.
+// usageEvent is called under the mutex, which it releases.
 func (u *unit) usageEvent(number uint64, e *upfpb.UsageEvent) {
-	m := u.m
-	s := m.sessions[e.GetId()]
+	writes, after := u.m.takeUsage(e.GetId(), e.GetReports(), nil)
+	u.m.mu.Unlock()
+	u.commitEvent(number, after, writes...)
+}
+
+// takeUsage numbers the reports in the session's record and in what is to follow it; removed are of
+// URRs that are no more. Called under the mutex. What comes back is to be committed, and to be
+// called then.
+func (m *Manager) takeUsage(seid uint64, reports, removed []*upfpb.UsageReport) (writes []store.Write, after func()) {
+	s := m.sessions[seid]
 	if s == nil || s.record == nil {
 		m.counts.EventsUnknown++
-		m.mu.Unlock()
-		u.commitEvent(number, nil)
-		return
+		return nil, nil
 	}
 	st := mustDecode(s.record)
 	var numbered []rules.UsageReport
-	var writes []store.Write
-	for _, r := range e.GetReports() {
+	all := slices.Concat(removed, reports)
+	for i, r := range all {
 		in := st
 		if findURR(st, r.GetUrrId()) == nil && s.draft != nil {
 			in = s.draft.st // made by the request that is under way
 		}
 		one := m.number(in, []*upfpb.UsageReport{r})
-		records := m.charge(s, in, []*upfpb.UsageReport{r}, false)
+		records := m.charge(s, in, []*upfpb.UsageReport{r}, i < len(removed))
 		numbered, writes = append(numbered, one...), append(writes, records...)
 		if in == st && s.draft != nil && len(one)+len(records) > 0 {
 			if o := findURR(s.draft.old, r.GetUrrId()); o != nil {
@@ -96,14 +108,11 @@ func (u *unit) usageEvent(number uint64, e *upfpb.UsageEvent) {
 			}
 		}
 	}
-	m.reported(s, e.GetReports())
+	m.reported(s, all)
 	s.record = st.encode()
-	seid := s.seid
 	writes = append(writes, store.PutSession(seid, s.record), store.PutUsage(seid, s.usage))
 	if len(numbered) == 0 { // of URRs of ours alone
-		m.mu.Unlock()
-		u.commitEvent(number, nil, writes...)
-		return
+		return writes, nil
 	}
 	m.reportNo++
 	no := m.reportNo
@@ -112,9 +121,63 @@ func (u *unit) usageEvent(number uint64, e *upfpb.UsageEvent) {
 		m.pending[s.seid] = map[uint64]*pendingReport{}
 	}
 	m.pending[s.seid][no] = p
-	writes = append(writes, store.PutReport(seid, no, p.encode()))
+	return append(writes, store.PutReport(seid, no, p.encode())), func() { m.sendReport(seid, no) }
+}
+
+// Told is usage that an agent took and did not store: this one before its end, or before its
+// connection was lost. The CP function was not told of it.
+func (u *unit) Told(t *upfpb.Told) {
+	m := u.m
+	m.mu.Lock()
+	if t.GetNumber() <= u.lastTold {
+		m.counts.EventsTwice++
+		safe := u.safeTold
+		m.mu.Unlock()
+		u.client.AckTold(safe)
+		return
+	}
+	writes, after := m.takeUsage(t.GetId(), t.GetReports(), t.GetRemoved())
+	mark, safe := u.told(t.GetNumber())
 	m.mu.Unlock()
-	u.commitEvent(number, func() { m.sendReport(seid, no) }, writes...)
+	m.store.Apply(func(err error) {
+		safe(err)
+		if after != nil {
+			after()
+		}
+	}, append(writes, mark...)...)
+}
+
+// told takes the usage of an answer, by its number, 0: it has none. What comes back belongs to the
+// commit that makes the usage safe, and after it. Answers, and so their commits, are in the order of
+// the numbers. Called under the mutex.
+func (u *unit) told(number uint64) (mark []store.Write, safe func(error)) {
+	if number == 0 {
+		return nil, func(error) {}
+	}
+	instance := u.instance
+	u.lastTold = max(u.lastTold, number)
+	return []store.Write{store.PutMeta("told-"+u.name, uint64Bytes(instance, number))}, func(err error) {
+		u.m.mu.Lock()
+		same := err == nil && u.instance == instance
+		if same {
+			u.safeTold = max(u.safeTold, number)
+		}
+		u.m.mu.Unlock()
+		if same {
+			u.client.AckTold(number)
+		}
+	}
+}
+
+// toldNobody makes the usage of an answer safe that is of no session.
+func (u *unit) toldNobody(res *upfpb.OpResult) {
+	if res.GetTold() == 0 {
+		return
+	}
+	u.m.mu.Lock()
+	mark, safe := u.told(res.GetTold())
+	u.m.mu.Unlock()
+	u.m.store.Apply(safe, mark...)
 }
 
 func downlinkData(e *upfpb.DownlinkData) *rules.DownlinkData {

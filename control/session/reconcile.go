@@ -83,7 +83,7 @@ func (u *unit) deleteStrangers(have map[uint64]uint32) {
 			continue
 		}
 		u.m.log.Info("forwarding unit has a session that is no more", "name", u.name, "seid", id)
-		_ = u.client.Apply(dataplane.DeleteOp(id), func(*upfpb.OpResult, error) {})
+		_ = u.client.Apply(dataplane.DeleteOp(id), func(res *upfpb.OpResult, _ error) { u.toldNobody(res) })
 	}
 }
 
@@ -164,6 +164,7 @@ func (m *Manager) refillLocked(s *session, u *unit, version uint32, done func())
 			return end
 		}
 		return u.apply(op, nil, func(res *upfpb.OpResult, err error) {
+			u.toldNobody(res) // of URRs that no answer has confirmed
 			m.refilled(s, u, outcome(res, err))
 			end()
 		})

@@ -273,16 +273,18 @@ func (m *Manager) modified(s *session, d *draft, t *rules.Transaction, done rule
 	if len(a.Usage)+len(records) > 0 { // told, so not to be counted again: all are stored, or nothing
 		writes = append(append(writes, records...), store.PutUsage(s.seid, s.usage))
 	}
+	mark, safe := s.unit.told(res.GetTold())
 	m.mu.Unlock()
 	m.store.Apply(func(err error) {
 		if err != nil { // in force, but lost if this process ends
 			m.storeFailed(err)
 		}
+		safe(err)
 		m.finish(s)
 		if done != nil {
 			done(a, wire)
 		}
-	}, writes...)
+	}, append(writes, mark...)...)
 }
 
 // staleJump brings our version above one that another agent, or this one before it was killed,

@@ -28,6 +28,8 @@ type unit struct {
 	instance   uint64
 	lastEvent  uint64 // seen
 	safeEvent  uint64 // stored
+	lastTold   uint64 // likewise, of the usage in answers
+	safeTold   uint64
 	interfaces []*upfpb.Interface
 	workers    []uint32 // of buckets
 	held       uint32   // sessions it had when it welcomed us
@@ -40,6 +42,9 @@ type unit struct {
 	load      uint8   // percent
 	loadKnown bool    // of this connection
 }
+
+// errAway ends what waited in vain: it was not done.
+var errAway = errors.New("forwarding unit is away")
 
 type waitingOp struct {
 	op    dataplane.Op
@@ -76,7 +81,7 @@ func (u *unit) expire() {
 	}
 	u.m.mu.Unlock()
 	for _, w := range late {
-		w.done(nil, dataplane.ErrDisconnected)
+		w.done(nil, errAway)
 	}
 }
 
@@ -146,6 +151,10 @@ func (u *unit) readMark() {
 		u.lastEvent = readUint64(b[8:])
 		u.safeEvent = u.lastEvent
 	}
+	if b := u.m.store.Meta("told-" + u.name); len(b) == 16 && readUint64(b) == u.instance {
+		u.lastTold = readUint64(b[8:])
+		u.safeTold = u.lastTold
+	}
 }
 
 // Welcome of the unit: what it is. Sessions were lost if it is another instance.
@@ -160,7 +169,7 @@ func (u *unit) Welcome(w *upfpb.Welcome) (*upfpb.Config, error) {
 	u.apps.generation = w.GetApplicationsGeneration()
 	u.welcome, u.interfaces, u.workers, u.held = w, w.GetInterfaces(), w.GetBucketWorkers(), w.GetSessions()
 	if u.instance != w.GetInstance() {
-		u.instance, u.lastEvent, u.safeEvent = w.GetInstance(), 0, 0
+		u.instance, u.lastEvent, u.safeEvent, u.lastTold, u.safeTold = w.GetInstance(), 0, 0, 0, 0
 		u.m.store.Apply(nil, u.mark(0))
 	}
 	u.m.log.Info("forwarding unit", "name", u.name, "unit", w.GetUnit(), "instance", w.GetInstance(),

@@ -1011,7 +1011,8 @@ func (x *List) GetMax() uint32 {
 
 type EventAck struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Event         uint64                 `protobuf:"varint,1,opt,name=event,proto3" json:"event,omitempty"`
+	Event         uint64                 `protobuf:"varint,1,opt,name=event,proto3" json:"event,omitempty"` // everything up to this Event.number is safe at the agent
+	Told          uint64                 `protobuf:"varint,2,opt,name=told,proto3" json:"told,omitempty"`   // likewise, up to this Told.number
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1049,6 +1050,13 @@ func (*EventAck) Descriptor() ([]byte, []int) {
 func (x *EventAck) GetEvent() uint64 {
 	if x != nil {
 		return x.Event
+	}
+	return 0
+}
+
+func (x *EventAck) GetTold() uint64 {
+	if x != nil {
+		return x.Told
 	}
 	return 0
 }
@@ -3434,6 +3442,7 @@ type Answer struct {
 	//	*Answer_Checkpoints
 	//	*Answer_Load
 	//	*Answer_ApplicationsDone
+	//	*Answer_Told
 	Body          isAnswer_Body `protobuf_oneof:"body"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3521,6 +3530,15 @@ func (x *Answer) GetApplicationsDone() *ApplicationsDone {
 	return nil
 }
 
+func (x *Answer) GetTold() *Told {
+	if x != nil {
+		if x, ok := x.Body.(*Answer_Told); ok {
+			return x.Told
+		}
+	}
+	return nil
+}
+
 type isAnswer_Body interface {
 	isAnswer_Body()
 }
@@ -3545,6 +3563,10 @@ type Answer_ApplicationsDone struct {
 	ApplicationsDone *ApplicationsDone `protobuf:"bytes,5,opt,name=applications_done,json=applicationsDone,proto3,oneof"`
 }
 
+type Answer_Told struct {
+	Told *Told `protobuf:"bytes,6,opt,name=told,proto3,oneof"`
+}
+
 func (*Answer_Reply) isAnswer_Body() {}
 
 func (*Answer_Event) isAnswer_Body() {}
@@ -3554,6 +3576,78 @@ func (*Answer_Checkpoints) isAnswer_Body() {}
 func (*Answer_Load) isAnswer_Body() {}
 
 func (*Answer_ApplicationsDone) isAnswer_Body() {}
+
+func (*Answer_Told) isAnswer_Body() {}
+
+// The usage an OpResult told, where the agent that asked has not said that it is safe: to the next
+// agent, after its Config and before events. What an agent was answered itself it is not told again.
+type Told struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Number        uint64                 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"` // OpResult.told; rises by one within an instance
+	Id            uint64                 `protobuf:"varint,2,opt,name=id,proto3" json:"id,omitempty"`         // of the session
+	Reports       []*UsageReport         `protobuf:"bytes,3,rep,name=reports,proto3" json:"reports,omitempty"`
+	Removed       []*UsageReport         `protobuf:"bytes,4,rep,name=removed,proto3" json:"removed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Told) Reset() {
+	*x = Told{}
+	mi := &file_upf_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Told) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Told) ProtoMessage() {}
+
+func (x *Told) ProtoReflect() protoreflect.Message {
+	mi := &file_upf_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Told.ProtoReflect.Descriptor instead.
+func (*Told) Descriptor() ([]byte, []int) {
+	return file_upf_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *Told) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Told) GetId() uint64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *Told) GetReports() []*UsageReport {
+	if x != nil {
+		return x.Reports
+	}
+	return nil
+}
+
+func (x *Told) GetRemoved() []*UsageReport {
+	if x != nil {
+		return x.Removed
+	}
+	return nil
+}
 
 // How the building of an application set ended. Of the moment: neither kept nor acknowledged; an
 // agent that was away reads Welcome.applications_generation.
@@ -3572,7 +3666,7 @@ type ApplicationsDone struct {
 
 func (x *ApplicationsDone) Reset() {
 	*x = ApplicationsDone{}
-	mi := &file_upf_proto_msgTypes[36]
+	mi := &file_upf_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3584,7 +3678,7 @@ func (x *ApplicationsDone) String() string {
 func (*ApplicationsDone) ProtoMessage() {}
 
 func (x *ApplicationsDone) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[36]
+	mi := &file_upf_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3597,7 +3691,7 @@ func (x *ApplicationsDone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplicationsDone.ProtoReflect.Descriptor instead.
 func (*ApplicationsDone) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{36}
+	return file_upf_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ApplicationsDone) GetGeneration() uint32 {
@@ -3661,7 +3755,7 @@ type Load struct {
 
 func (x *Load) Reset() {
 	*x = Load{}
-	mi := &file_upf_proto_msgTypes[37]
+	mi := &file_upf_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3673,7 +3767,7 @@ func (x *Load) String() string {
 func (*Load) ProtoMessage() {}
 
 func (x *Load) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[37]
+	mi := &file_upf_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3686,7 +3780,7 @@ func (x *Load) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Load.ProtoReflect.Descriptor instead.
 func (*Load) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{37}
+	return file_upf_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *Load) GetSessions() uint32 {
@@ -3726,7 +3820,7 @@ type Reply struct {
 
 func (x *Reply) Reset() {
 	*x = Reply{}
-	mi := &file_upf_proto_msgTypes[38]
+	mi := &file_upf_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3738,7 +3832,7 @@ func (x *Reply) String() string {
 func (*Reply) ProtoMessage() {}
 
 func (x *Reply) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[38]
+	mi := &file_upf_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3751,7 +3845,7 @@ func (x *Reply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reply.ProtoReflect.Descriptor instead.
 func (*Reply) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{38}
+	return file_upf_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Reply) GetSeq() uint64 {
@@ -3836,13 +3930,14 @@ type Welcome struct {
 	AckedEvent             uint64                 `protobuf:"varint,8,opt,name=acked_event,json=ackedEvent,proto3" json:"acked_event,omitempty"`                 // the last event an agent acknowledged
 	BufferingPacketsMax    uint32                 `protobuf:"varint,9,opt,name=buffering_packets_max,json=bufferingPacketsMax,proto3" json:"buffering_packets_max,omitempty"`
 	ApplicationsGeneration uint32                 `protobuf:"varint,10,opt,name=applications_generation,json=applicationsGeneration,proto3" json:"applications_generation,omitempty"` // in force; 0: none
+	Told                   uint64                 `protobuf:"varint,11,opt,name=told,proto3" json:"told,omitempty"`                                                                   // number of the last Told that follows; 0: none does
 	unknownFields          protoimpl.UnknownFields
 	sizeCache              protoimpl.SizeCache
 }
 
 func (x *Welcome) Reset() {
 	*x = Welcome{}
-	mi := &file_upf_proto_msgTypes[39]
+	mi := &file_upf_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3854,7 +3949,7 @@ func (x *Welcome) String() string {
 func (*Welcome) ProtoMessage() {}
 
 func (x *Welcome) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[39]
+	mi := &file_upf_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3867,7 +3962,7 @@ func (x *Welcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Welcome.ProtoReflect.Descriptor instead.
 func (*Welcome) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{39}
+	return file_upf_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Welcome) GetInstance() uint64 {
@@ -3940,6 +4035,13 @@ func (x *Welcome) GetApplicationsGeneration() uint32 {
 	return 0
 }
 
+func (x *Welcome) GetTold() uint64 {
+	if x != nil {
+		return x.Told
+	}
+	return 0
+}
+
 type Interface struct {
 	state            protoimpl.MessageState `protogen:"open.v1"`
 	Index            uint32                 `protobuf:"varint,1,opt,name=index,proto3" json:"index,omitempty"` // from 1
@@ -3955,7 +4057,7 @@ type Interface struct {
 
 func (x *Interface) Reset() {
 	*x = Interface{}
-	mi := &file_upf_proto_msgTypes[40]
+	mi := &file_upf_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3967,7 +4069,7 @@ func (x *Interface) String() string {
 func (*Interface) ProtoMessage() {}
 
 func (x *Interface) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[40]
+	mi := &file_upf_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3980,7 +4082,7 @@ func (x *Interface) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Interface.ProtoReflect.Descriptor instead.
 func (*Interface) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{40}
+	return file_upf_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *Interface) GetIndex() uint32 {
@@ -4042,7 +4144,7 @@ type ApplyResult struct {
 
 func (x *ApplyResult) Reset() {
 	*x = ApplyResult{}
-	mi := &file_upf_proto_msgTypes[41]
+	mi := &file_upf_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4054,7 +4156,7 @@ func (x *ApplyResult) String() string {
 func (*ApplyResult) ProtoMessage() {}
 
 func (x *ApplyResult) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[41]
+	mi := &file_upf_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4067,7 +4169,7 @@ func (x *ApplyResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApplyResult.ProtoReflect.Descriptor instead.
 func (*ApplyResult) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{41}
+	return file_upf_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ApplyResult) GetResults() []*OpResult {
@@ -4092,13 +4194,14 @@ type OpResult struct {
 	FailedId      uint32                 `protobuf:"varint,4,opt,name=failed_id,json=failedId,proto3" json:"failed_id,omitempty"`
 	Reports       []*UsageReport         `protobuf:"bytes,5,rep,name=reports,proto3" json:"reports,omitempty"` // of Delete (TERMR), Query, query_urrs, removed URRs
 	Removed       []*UsageReport         `protobuf:"bytes,6,rep,name=removed,proto3" json:"removed,omitempty"` // URRs that the new version does not have
+	Told          uint64                 `protobuf:"varint,7,opt,name=told,proto3" json:"told,omitempty"`      // number of this usage, kept until it is acknowledged (the newest 65536); 0: none
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *OpResult) Reset() {
 	*x = OpResult{}
-	mi := &file_upf_proto_msgTypes[42]
+	mi := &file_upf_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4110,7 +4213,7 @@ func (x *OpResult) String() string {
 func (*OpResult) ProtoMessage() {}
 
 func (x *OpResult) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[42]
+	mi := &file_upf_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4123,7 +4226,7 @@ func (x *OpResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpResult.ProtoReflect.Descriptor instead.
 func (*OpResult) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{42}
+	return file_upf_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *OpResult) GetStatus() Status {
@@ -4168,6 +4271,13 @@ func (x *OpResult) GetRemoved() []*UsageReport {
 	return nil
 }
 
+func (x *OpResult) GetTold() uint64 {
+	if x != nil {
+		return x.Told
+	}
+	return 0
+}
+
 type Sessions struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Sessions      []*SessionVersion      `protobuf:"bytes,1,rep,name=sessions,proto3" json:"sessions,omitempty"` // by rising id
@@ -4178,7 +4288,7 @@ type Sessions struct {
 
 func (x *Sessions) Reset() {
 	*x = Sessions{}
-	mi := &file_upf_proto_msgTypes[43]
+	mi := &file_upf_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4190,7 +4300,7 @@ func (x *Sessions) String() string {
 func (*Sessions) ProtoMessage() {}
 
 func (x *Sessions) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[43]
+	mi := &file_upf_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4203,7 +4313,7 @@ func (x *Sessions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Sessions.ProtoReflect.Descriptor instead.
 func (*Sessions) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{43}
+	return file_upf_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *Sessions) GetSessions() []*SessionVersion {
@@ -4230,7 +4340,7 @@ type SessionVersion struct {
 
 func (x *SessionVersion) Reset() {
 	*x = SessionVersion{}
-	mi := &file_upf_proto_msgTypes[44]
+	mi := &file_upf_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4242,7 +4352,7 @@ func (x *SessionVersion) String() string {
 func (*SessionVersion) ProtoMessage() {}
 
 func (x *SessionVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[44]
+	mi := &file_upf_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4255,7 +4365,7 @@ func (x *SessionVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionVersion.ProtoReflect.Descriptor instead.
 func (*SessionVersion) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{44}
+	return file_upf_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *SessionVersion) GetId() uint64 {
@@ -4291,7 +4401,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_upf_proto_msgTypes[45]
+	mi := &file_upf_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4303,7 +4413,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[45]
+	mi := &file_upf_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4316,7 +4426,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{45}
+	return file_upf_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Event) GetNumber() uint64 {
@@ -4437,7 +4547,7 @@ type UsageEvent struct {
 
 func (x *UsageEvent) Reset() {
 	*x = UsageEvent{}
-	mi := &file_upf_proto_msgTypes[46]
+	mi := &file_upf_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4449,7 +4559,7 @@ func (x *UsageEvent) String() string {
 func (*UsageEvent) ProtoMessage() {}
 
 func (x *UsageEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[46]
+	mi := &file_upf_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4462,7 +4572,7 @@ func (x *UsageEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UsageEvent.ProtoReflect.Descriptor instead.
 func (*UsageEvent) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{46}
+	return file_upf_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *UsageEvent) GetId() uint64 {
@@ -4493,7 +4603,7 @@ type DownlinkData struct {
 
 func (x *DownlinkData) Reset() {
 	*x = DownlinkData{}
-	mi := &file_upf_proto_msgTypes[47]
+	mi := &file_upf_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4505,7 +4615,7 @@ func (x *DownlinkData) String() string {
 func (*DownlinkData) ProtoMessage() {}
 
 func (x *DownlinkData) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[47]
+	mi := &file_upf_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4518,7 +4628,7 @@ func (x *DownlinkData) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DownlinkData.ProtoReflect.Descriptor instead.
 func (*DownlinkData) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{47}
+	return file_upf_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *DownlinkData) GetId() uint64 {
@@ -4574,7 +4684,7 @@ type ErrorIndication struct {
 
 func (x *ErrorIndication) Reset() {
 	*x = ErrorIndication{}
-	mi := &file_upf_proto_msgTypes[48]
+	mi := &file_upf_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4586,7 +4696,7 @@ func (x *ErrorIndication) String() string {
 func (*ErrorIndication) ProtoMessage() {}
 
 func (x *ErrorIndication) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[48]
+	mi := &file_upf_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4599,7 +4709,7 @@ func (x *ErrorIndication) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ErrorIndication.ProtoReflect.Descriptor instead.
 func (*ErrorIndication) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{48}
+	return file_upf_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ErrorIndication) GetId() uint64 {
@@ -4632,7 +4742,7 @@ type Inactivity struct {
 
 func (x *Inactivity) Reset() {
 	*x = Inactivity{}
-	mi := &file_upf_proto_msgTypes[49]
+	mi := &file_upf_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4644,7 +4754,7 @@ func (x *Inactivity) String() string {
 func (*Inactivity) ProtoMessage() {}
 
 func (x *Inactivity) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[49]
+	mi := &file_upf_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4657,7 +4767,7 @@ func (x *Inactivity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Inactivity.ProtoReflect.Descriptor instead.
 func (*Inactivity) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{49}
+	return file_upf_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Inactivity) GetId() uint64 {
@@ -4680,7 +4790,7 @@ type MacEvent struct {
 
 func (x *MacEvent) Reset() {
 	*x = MacEvent{}
-	mi := &file_upf_proto_msgTypes[50]
+	mi := &file_upf_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4692,7 +4802,7 @@ func (x *MacEvent) String() string {
 func (*MacEvent) ProtoMessage() {}
 
 func (x *MacEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[50]
+	mi := &file_upf_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4705,7 +4815,7 @@ func (x *MacEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MacEvent.ProtoReflect.Descriptor instead.
 func (*MacEvent) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{50}
+	return file_upf_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *MacEvent) GetId() uint64 {
@@ -4747,7 +4857,7 @@ type PathEvent struct {
 
 func (x *PathEvent) Reset() {
 	*x = PathEvent{}
-	mi := &file_upf_proto_msgTypes[51]
+	mi := &file_upf_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4759,7 +4869,7 @@ func (x *PathEvent) String() string {
 func (*PathEvent) ProtoMessage() {}
 
 func (x *PathEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[51]
+	mi := &file_upf_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4772,7 +4882,7 @@ func (x *PathEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PathEvent.ProtoReflect.Descriptor instead.
 func (*PathEvent) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{51}
+	return file_upf_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *PathEvent) GetPeer() []byte {
@@ -4805,7 +4915,7 @@ type Checkpoints struct {
 
 func (x *Checkpoints) Reset() {
 	*x = Checkpoints{}
-	mi := &file_upf_proto_msgTypes[52]
+	mi := &file_upf_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4817,7 +4927,7 @@ func (x *Checkpoints) String() string {
 func (*Checkpoints) ProtoMessage() {}
 
 func (x *Checkpoints) ProtoReflect() protoreflect.Message {
-	mi := &file_upf_proto_msgTypes[52]
+	mi := &file_upf_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4830,7 +4940,7 @@ func (x *Checkpoints) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Checkpoints.ProtoReflect.Descriptor instead.
 func (*Checkpoints) Descriptor() ([]byte, []int) {
-	return file_upf_proto_rawDescGZIP(), []int{52}
+	return file_upf_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Checkpoints) GetSessions() []*Checkpoint {
@@ -4885,9 +4995,10 @@ const file_upf_proto_rawDesc = "" +
 	"\aurr_ids\x18\x02 \x03(\rR\x06urrIds\".\n" +
 	"\x04List\x12\x14\n" +
 	"\x05after\x18\x01 \x01(\x04R\x05after\x12\x10\n" +
-	"\x03max\x18\x02 \x01(\rR\x03max\" \n" +
+	"\x03max\x18\x02 \x01(\rR\x03max\"4\n" +
 	"\bEventAck\x12\x14\n" +
-	"\x05event\x18\x01 \x01(\x04R\x05event\"\x99\x01\n" +
+	"\x05event\x18\x01 \x01(\x04R\x05event\x12\x12\n" +
+	"\x04told\x18\x02 \x01(\x04R\x04told\"\x99\x01\n" +
 	"\fApplications\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\rR\n" +
@@ -5133,14 +5244,20 @@ const file_upf_proto_rawDesc = "" +
 	"\x04urrs\x18\x02 \x03(\v2\x18.airpath.upf.v1.UrrUsageR\x04urrs\"N\n" +
 	"\bUrrUsage\x12\x15\n" +
 	"\x06urr_id\x18\x01 \x01(\rR\x05urrId\x12+\n" +
-	"\x05usage\x18\x02 \x01(\v2\x15.airpath.upf.v1.UsageR\x05usage\"\xac\x02\n" +
+	"\x05usage\x18\x02 \x01(\v2\x15.airpath.upf.v1.UsageR\x05usage\"\xd8\x02\n" +
 	"\x06Answer\x12-\n" +
 	"\x05reply\x18\x01 \x01(\v2\x15.airpath.upf.v1.ReplyH\x00R\x05reply\x12-\n" +
 	"\x05event\x18\x02 \x01(\v2\x15.airpath.upf.v1.EventH\x00R\x05event\x12?\n" +
 	"\vcheckpoints\x18\x03 \x01(\v2\x1b.airpath.upf.v1.CheckpointsH\x00R\vcheckpoints\x12*\n" +
 	"\x04load\x18\x04 \x01(\v2\x14.airpath.upf.v1.LoadH\x00R\x04load\x12O\n" +
-	"\x11applications_done\x18\x05 \x01(\v2 .airpath.upf.v1.ApplicationsDoneH\x00R\x10applicationsDoneB\x06\n" +
-	"\x04body\"\xea\x01\n" +
+	"\x11applications_done\x18\x05 \x01(\v2 .airpath.upf.v1.ApplicationsDoneH\x00R\x10applicationsDone\x12*\n" +
+	"\x04told\x18\x06 \x01(\v2\x14.airpath.upf.v1.ToldH\x00R\x04toldB\x06\n" +
+	"\x04body\"\x9c\x01\n" +
+	"\x04Told\x12\x16\n" +
+	"\x06number\x18\x01 \x01(\x04R\x06number\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\x04R\x02id\x125\n" +
+	"\areports\x18\x03 \x03(\v2\x1b.airpath.upf.v1.UsageReportR\areports\x125\n" +
+	"\aremoved\x18\x04 \x03(\v2\x1b.airpath.upf.v1.UsageReportR\aremoved\"\xea\x01\n" +
 	"\x10ApplicationsDone\x12\x1e\n" +
 	"\n" +
 	"generation\x18\x01 \x01(\rR\n" +
@@ -5162,7 +5279,7 @@ const file_upf_proto_rawDesc = "" +
 	"\awelcome\x18\x03 \x01(\v2\x17.airpath.upf.v1.WelcomeH\x00R\awelcome\x125\n" +
 	"\x06result\x18\x04 \x01(\v2\x1b.airpath.upf.v1.ApplyResultH\x00R\x06result\x126\n" +
 	"\bsessions\x18\x05 \x01(\v2\x18.airpath.upf.v1.SessionsH\x00R\bsessionsB\x06\n" +
-	"\x04body\"\xfb\x02\n" +
+	"\x04body\"\x8f\x03\n" +
 	"\aWelcome\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\x04R\binstance\x12\x12\n" +
 	"\x04unit\x18\x02 \x01(\tR\x04unit\x129\n" +
@@ -5177,7 +5294,8 @@ const file_upf_proto_rawDesc = "" +
 	"ackedEvent\x122\n" +
 	"\x15buffering_packets_max\x18\t \x01(\rR\x13bufferingPacketsMax\x127\n" +
 	"\x17applications_generation\x18\n" +
-	" \x01(\rR\x16applicationsGeneration\"\xcd\x01\n" +
+	" \x01(\rR\x16applicationsGeneration\x12\x12\n" +
+	"\x04told\x18\v \x01(\x04R\x04told\"\xcd\x01\n" +
 	"\tInterface\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\rR\x05index\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x123\n" +
@@ -5188,7 +5306,7 @@ const file_upf_proto_rawDesc = "" +
 	"\x03lan\x18\a \x01(\bR\x03lan\"U\n" +
 	"\vApplyResult\x122\n" +
 	"\aresults\x18\x01 \x03(\v2\x18.airpath.upf.v1.OpResultR\aresults\x12\x12\n" +
-	"\x04more\x18\x02 \x01(\bR\x04more\"\x96\x02\n" +
+	"\x04more\x18\x02 \x01(\bR\x04more\"\xaa\x02\n" +
 	"\bOpResult\x12.\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x16.airpath.upf.v1.StatusR\x06status\x12\x14\n" +
 	"\x05error\x18\x02 \x01(\tR\x05error\x129\n" +
@@ -5196,7 +5314,8 @@ const file_upf_proto_rawDesc = "" +
 	"failedKind\x12\x1b\n" +
 	"\tfailed_id\x18\x04 \x01(\rR\bfailedId\x125\n" +
 	"\areports\x18\x05 \x03(\v2\x1b.airpath.upf.v1.UsageReportR\areports\x125\n" +
-	"\aremoved\x18\x06 \x03(\v2\x1b.airpath.upf.v1.UsageReportR\aremoved\"Z\n" +
+	"\aremoved\x18\x06 \x03(\v2\x1b.airpath.upf.v1.UsageReportR\aremoved\x12\x12\n" +
+	"\x04told\x18\a \x01(\x04R\x04told\"Z\n" +
 	"\bSessions\x12:\n" +
 	"\bsessions\x18\x01 \x03(\v2\x1e.airpath.upf.v1.SessionVersionR\bsessions\x12\x12\n" +
 	"\x04more\x18\x02 \x01(\bR\x04more\":\n" +
@@ -5305,7 +5424,7 @@ func file_upf_proto_rawDescGZIP() []byte {
 }
 
 var file_upf_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_upf_proto_msgTypes = make([]protoimpl.MessageInfo, 53)
+var file_upf_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
 var file_upf_proto_goTypes = []any{
 	(InterfaceType)(0),          // 0: airpath.upf.v1.InterfaceType
 	(Trigger)(0),                // 1: airpath.upf.v1.Trigger
@@ -5348,23 +5467,24 @@ var file_upf_proto_goTypes = []any{
 	(*Checkpoint)(nil),          // 38: airpath.upf.v1.Checkpoint
 	(*UrrUsage)(nil),            // 39: airpath.upf.v1.UrrUsage
 	(*Answer)(nil),              // 40: airpath.upf.v1.Answer
-	(*ApplicationsDone)(nil),    // 41: airpath.upf.v1.ApplicationsDone
-	(*Load)(nil),                // 42: airpath.upf.v1.Load
-	(*Reply)(nil),               // 43: airpath.upf.v1.Reply
-	(*Welcome)(nil),             // 44: airpath.upf.v1.Welcome
-	(*Interface)(nil),           // 45: airpath.upf.v1.Interface
-	(*ApplyResult)(nil),         // 46: airpath.upf.v1.ApplyResult
-	(*OpResult)(nil),            // 47: airpath.upf.v1.OpResult
-	(*Sessions)(nil),            // 48: airpath.upf.v1.Sessions
-	(*SessionVersion)(nil),      // 49: airpath.upf.v1.SessionVersion
-	(*Event)(nil),               // 50: airpath.upf.v1.Event
-	(*UsageEvent)(nil),          // 51: airpath.upf.v1.UsageEvent
-	(*DownlinkData)(nil),        // 52: airpath.upf.v1.DownlinkData
-	(*ErrorIndication)(nil),     // 53: airpath.upf.v1.ErrorIndication
-	(*Inactivity)(nil),          // 54: airpath.upf.v1.Inactivity
-	(*MacEvent)(nil),            // 55: airpath.upf.v1.MacEvent
-	(*PathEvent)(nil),           // 56: airpath.upf.v1.PathEvent
-	(*Checkpoints)(nil),         // 57: airpath.upf.v1.Checkpoints
+	(*Told)(nil),                // 41: airpath.upf.v1.Told
+	(*ApplicationsDone)(nil),    // 42: airpath.upf.v1.ApplicationsDone
+	(*Load)(nil),                // 43: airpath.upf.v1.Load
+	(*Reply)(nil),               // 44: airpath.upf.v1.Reply
+	(*Welcome)(nil),             // 45: airpath.upf.v1.Welcome
+	(*Interface)(nil),           // 46: airpath.upf.v1.Interface
+	(*ApplyResult)(nil),         // 47: airpath.upf.v1.ApplyResult
+	(*OpResult)(nil),            // 48: airpath.upf.v1.OpResult
+	(*Sessions)(nil),            // 49: airpath.upf.v1.Sessions
+	(*SessionVersion)(nil),      // 50: airpath.upf.v1.SessionVersion
+	(*Event)(nil),               // 51: airpath.upf.v1.Event
+	(*UsageEvent)(nil),          // 52: airpath.upf.v1.UsageEvent
+	(*DownlinkData)(nil),        // 53: airpath.upf.v1.DownlinkData
+	(*ErrorIndication)(nil),     // 54: airpath.upf.v1.ErrorIndication
+	(*Inactivity)(nil),          // 55: airpath.upf.v1.Inactivity
+	(*MacEvent)(nil),            // 56: airpath.upf.v1.MacEvent
+	(*PathEvent)(nil),           // 57: airpath.upf.v1.PathEvent
+	(*Checkpoints)(nil),         // 58: airpath.upf.v1.Checkpoints
 }
 var file_upf_proto_depIdxs = []int32{
 	6,  // 0: airpath.upf.v1.Request.hello:type_name -> airpath.upf.v1.Hello
@@ -5415,35 +5535,38 @@ var file_upf_proto_depIdxs = []int32{
 	22, // 45: airpath.upf.v1.ApplicationDetected.flow:type_name -> airpath.upf.v1.Filter
 	39, // 46: airpath.upf.v1.Checkpoint.urrs:type_name -> airpath.upf.v1.UrrUsage
 	35, // 47: airpath.upf.v1.UrrUsage.usage:type_name -> airpath.upf.v1.Usage
-	43, // 48: airpath.upf.v1.Answer.reply:type_name -> airpath.upf.v1.Reply
-	50, // 49: airpath.upf.v1.Answer.event:type_name -> airpath.upf.v1.Event
-	57, // 50: airpath.upf.v1.Answer.checkpoints:type_name -> airpath.upf.v1.Checkpoints
-	42, // 51: airpath.upf.v1.Answer.load:type_name -> airpath.upf.v1.Load
-	41, // 52: airpath.upf.v1.Answer.applications_done:type_name -> airpath.upf.v1.ApplicationsDone
-	44, // 53: airpath.upf.v1.Reply.welcome:type_name -> airpath.upf.v1.Welcome
-	46, // 54: airpath.upf.v1.Reply.result:type_name -> airpath.upf.v1.ApplyResult
-	48, // 55: airpath.upf.v1.Reply.sessions:type_name -> airpath.upf.v1.Sessions
-	45, // 56: airpath.upf.v1.Welcome.interfaces:type_name -> airpath.upf.v1.Interface
-	0,  // 57: airpath.upf.v1.Interface.types:type_name -> airpath.upf.v1.InterfaceType
-	47, // 58: airpath.upf.v1.ApplyResult.results:type_name -> airpath.upf.v1.OpResult
-	2,  // 59: airpath.upf.v1.OpResult.status:type_name -> airpath.upf.v1.Status
-	3,  // 60: airpath.upf.v1.OpResult.failed_kind:type_name -> airpath.upf.v1.RuleKind
-	36, // 61: airpath.upf.v1.OpResult.reports:type_name -> airpath.upf.v1.UsageReport
-	36, // 62: airpath.upf.v1.OpResult.removed:type_name -> airpath.upf.v1.UsageReport
-	49, // 63: airpath.upf.v1.Sessions.sessions:type_name -> airpath.upf.v1.SessionVersion
-	51, // 64: airpath.upf.v1.Event.usage:type_name -> airpath.upf.v1.UsageEvent
-	52, // 65: airpath.upf.v1.Event.downlink_data:type_name -> airpath.upf.v1.DownlinkData
-	53, // 66: airpath.upf.v1.Event.error_indication:type_name -> airpath.upf.v1.ErrorIndication
-	54, // 67: airpath.upf.v1.Event.inactivity:type_name -> airpath.upf.v1.Inactivity
-	56, // 68: airpath.upf.v1.Event.path:type_name -> airpath.upf.v1.PathEvent
-	55, // 69: airpath.upf.v1.Event.mac:type_name -> airpath.upf.v1.MacEvent
-	36, // 70: airpath.upf.v1.UsageEvent.reports:type_name -> airpath.upf.v1.UsageReport
-	38, // 71: airpath.upf.v1.Checkpoints.sessions:type_name -> airpath.upf.v1.Checkpoint
-	72, // [72:72] is the sub-list for method output_type
-	72, // [72:72] is the sub-list for method input_type
-	72, // [72:72] is the sub-list for extension type_name
-	72, // [72:72] is the sub-list for extension extendee
-	0,  // [0:72] is the sub-list for field type_name
+	44, // 48: airpath.upf.v1.Answer.reply:type_name -> airpath.upf.v1.Reply
+	51, // 49: airpath.upf.v1.Answer.event:type_name -> airpath.upf.v1.Event
+	58, // 50: airpath.upf.v1.Answer.checkpoints:type_name -> airpath.upf.v1.Checkpoints
+	43, // 51: airpath.upf.v1.Answer.load:type_name -> airpath.upf.v1.Load
+	42, // 52: airpath.upf.v1.Answer.applications_done:type_name -> airpath.upf.v1.ApplicationsDone
+	41, // 53: airpath.upf.v1.Answer.told:type_name -> airpath.upf.v1.Told
+	36, // 54: airpath.upf.v1.Told.reports:type_name -> airpath.upf.v1.UsageReport
+	36, // 55: airpath.upf.v1.Told.removed:type_name -> airpath.upf.v1.UsageReport
+	45, // 56: airpath.upf.v1.Reply.welcome:type_name -> airpath.upf.v1.Welcome
+	47, // 57: airpath.upf.v1.Reply.result:type_name -> airpath.upf.v1.ApplyResult
+	49, // 58: airpath.upf.v1.Reply.sessions:type_name -> airpath.upf.v1.Sessions
+	46, // 59: airpath.upf.v1.Welcome.interfaces:type_name -> airpath.upf.v1.Interface
+	0,  // 60: airpath.upf.v1.Interface.types:type_name -> airpath.upf.v1.InterfaceType
+	48, // 61: airpath.upf.v1.ApplyResult.results:type_name -> airpath.upf.v1.OpResult
+	2,  // 62: airpath.upf.v1.OpResult.status:type_name -> airpath.upf.v1.Status
+	3,  // 63: airpath.upf.v1.OpResult.failed_kind:type_name -> airpath.upf.v1.RuleKind
+	36, // 64: airpath.upf.v1.OpResult.reports:type_name -> airpath.upf.v1.UsageReport
+	36, // 65: airpath.upf.v1.OpResult.removed:type_name -> airpath.upf.v1.UsageReport
+	50, // 66: airpath.upf.v1.Sessions.sessions:type_name -> airpath.upf.v1.SessionVersion
+	52, // 67: airpath.upf.v1.Event.usage:type_name -> airpath.upf.v1.UsageEvent
+	53, // 68: airpath.upf.v1.Event.downlink_data:type_name -> airpath.upf.v1.DownlinkData
+	54, // 69: airpath.upf.v1.Event.error_indication:type_name -> airpath.upf.v1.ErrorIndication
+	55, // 70: airpath.upf.v1.Event.inactivity:type_name -> airpath.upf.v1.Inactivity
+	57, // 71: airpath.upf.v1.Event.path:type_name -> airpath.upf.v1.PathEvent
+	56, // 72: airpath.upf.v1.Event.mac:type_name -> airpath.upf.v1.MacEvent
+	36, // 73: airpath.upf.v1.UsageEvent.reports:type_name -> airpath.upf.v1.UsageReport
+	38, // 74: airpath.upf.v1.Checkpoints.sessions:type_name -> airpath.upf.v1.Checkpoint
+	75, // [75:75] is the sub-list for method output_type
+	75, // [75:75] is the sub-list for method input_type
+	75, // [75:75] is the sub-list for extension type_name
+	75, // [75:75] is the sub-list for extension extendee
+	0,  // [0:75] is the sub-list for field type_name
 }
 
 func init() { file_upf_proto_init() }
@@ -5470,13 +5593,14 @@ func file_upf_proto_init() {
 		(*Answer_Checkpoints)(nil),
 		(*Answer_Load)(nil),
 		(*Answer_ApplicationsDone)(nil),
+		(*Answer_Told)(nil),
 	}
-	file_upf_proto_msgTypes[38].OneofWrappers = []any{
+	file_upf_proto_msgTypes[39].OneofWrappers = []any{
 		(*Reply_Welcome)(nil),
 		(*Reply_Result)(nil),
 		(*Reply_Sessions)(nil),
 	}
-	file_upf_proto_msgTypes[45].OneofWrappers = []any{
+	file_upf_proto_msgTypes[46].OneofWrappers = []any{
 		(*Event_Usage)(nil),
 		(*Event_DownlinkData)(nil),
 		(*Event_ErrorIndication)(nil),
@@ -5490,7 +5614,7 @@ func file_upf_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_upf_proto_rawDesc), len(file_upf_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   53,
+			NumMessages:   54,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -113,6 +113,7 @@ upf_answer_welcome(struct upf_control *c, uint64_t seq)
 	w.bucket_workers = workers;
 	w.sessions = c->ids.nb;
 	w.acked_event = c->events.acked;
+	w.told = c->told.first < c->told.next ? c->told.next - 1 : 0;
 	w.applications_generation = c->apps.view.generation;
 	w.buffering_packets_max = upf->cfg->buffer_session_packets;
 	reply.seq = seq;
@@ -266,6 +267,36 @@ result_fill(struct upf_control *c, UpfOpResult *to, const struct upf_op *op)
 	return to->reports && to->removed;
 }
 
+/**
+ * The usage is out of the worker's accounts: should the agent end before it has stored it, the next
+ * one is told.
+ */
+static void
+told_keep(struct upf_control *c, uint64_t id, UpfOpResult *r, bool here)
+{
+	UpfAnswer a = AIRPATH__UPF__V1__ANSWER__INIT;
+	Airpath__Upf__V1__Told t = AIRPATH__UPF__V1__TOLD__INIT;
+	uint64_t number = c->told.next;
+	bool all_sent = c->told.sent == number;
+
+	if (r->n_reports + r->n_removed == 0)
+		return;
+	t.number = number;
+	t.id = id;
+	t.n_reports = r->n_reports;
+	t.reports = r->reports;
+	t.n_removed = r->n_removed;
+	t.removed = r->removed;
+	a.body_case = AIRPATH__UPF__V1__ANSWER__BODY_TOLD;
+	a.told = &t;
+	ctl_events_add(&c->told, ctl_pack(&a.base));
+	if (c->told.next == number)
+		return; /* lost: no memory */
+	r->told = number;
+	if (here && all_sent)
+		c->told.sent = c->told.next;
+}
+
 static void
 results_send(struct upf_control *c, uint64_t seq, UpfOpResult **results, unsigned nb, bool more)
 {
@@ -282,7 +313,7 @@ results_send(struct upf_control *c, uint64_t seq, UpfOpResult **results, unsigne
 }
 
 void
-upf_answer_results(struct upf_control *c, const struct upf_request *r)
+upf_answer_results(struct upf_control *c, const struct upf_request *r, bool here)
 {
 	UpfOpResult *results, **list;
 	unsigned from = 0;
@@ -295,19 +326,23 @@ upf_answer_results(struct upf_control *c, const struct upf_request *r)
 		size_t more;
 
 		if (!results || !list || !result_fill(c, &results[i], &r->ops[i])) {
-			ctl_hang_up(&c->server, c->agent, "no memory for results");
+			if (here)
+				ctl_hang_up(&c->server, c->agent, "no memory for results");
 			return;
 		}
+		if (r->ops[i].msg)
+			told_keep(c, r->ops[i].msg->id, &results[i], here);
 		list[i] = &results[i];
 		more = airpath__upf__v1__op_result__get_packed_size(&results[i]) + 6;
-		if (bytes + more > UPF_MESSAGE_MAX && i > from) {
+		if (here && bytes + more > UPF_MESSAGE_MAX && i > from) {
 			results_send(c, r->seq, &list[from], i - from, true);
 			from = i;
 			bytes = HEADER_BYTES;
 		}
 		bytes += more;
 	}
-	results_send(c, r->seq, &list[from], r->nb_ops - from, false);
+	if (here)
+		results_send(c, r->seq, &list[from], r->nb_ops - from, false);
 }
 
 /* --- what workers report ---------------------------------------------------------------------- */

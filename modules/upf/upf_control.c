@@ -44,11 +44,11 @@ requests_finish(struct upf_control *c)
 		c->first = r->next;
 		if (c->first == NULL)
 			c->last = NULL;
-		if (r->connection == c->agent->nb && r->ready) {
+		if (r->ready == NULL) {
+			upf_answer_results(c, r, r->connection == c->agent->nb);
+		} else if (r->connection == c->agent->nb) {
 			ctl_send(c->agent, r->ready);
 			r->ready = NULL;
-		} else if (r->connection == c->agent->nb) {
-			upf_answer_results(c, r);
 		}
 		request_free(c, r);
 	}
@@ -226,6 +226,7 @@ upf_control_create(struct upf *upf, struct ap_error *err)
 	if (c->under_way == NULL || c->compiler == NULL || upf_ids_init(&c->ids) < 0 ||
 	    upf_remotes_init(&c->remotes) < 0 || upf_answer_macs(c) < 0 ||
 	    ctl_events_init(&c->events, UPF_EVENTS_MAX) < 0 ||
+	    ctl_events_init(&c->told, UPF_TOLD_MAX) < 0 ||
 	    getrandom(&c->instance, sizeof(c->instance), 0) != sizeof(c->instance)) {
 		ap_error_set(err, "upf %s: out of memory", upf->cfg->name);
 	} else if (upf_socket_listen(c, err) == 0) {
@@ -305,6 +306,7 @@ upf_control_destroy(struct upf_control *c)
 	upf_apps_fini(c);
 	ctl_server_fini(&c->server);
 	ctl_events_fini(&c->events);
+	ctl_events_fini(&c->told);
 	upf_ids_fini(&c->ids);
 	upf_remotes_fini(&c->remotes);
 	upf_macs_fini(&c->macs);
@@ -326,6 +328,8 @@ upf_control_stats(struct upf_control *c, struct upf_control_stats *s)
 	s->peers = c->upf->peers.live;
 	s->events_kept = (uint32_t)(c->events.next - c->events.first);
 	s->events_lost = c->events.lost;
+	s->told_kept = (uint32_t)(c->told.next - c->told.first);
+	s->told_lost = c->told.lost;
 	s->connected = c->greeted;
 	pthread_mutex_unlock(&c->lock);
 }

@@ -25,10 +25,11 @@ struct upf_control;
 struct upf_control_stats {
 	uint64_t connections, requests, bad_messages;
 	uint64_t sets, deletes, queries, failed;
-	uint64_t events, events_lost, checkpoints;
+	uint64_t events, events_lost, told_lost, checkpoints;
 	uint64_t strange_errors; /**< Error Indications about tunnels no session sends to */
 	uint32_t sessions, peers;
 	uint32_t events_kept; /**< not acknowledged */
+	uint32_t told_kept;   /**< answers with usage, likewise */
 	bool connected;
 };
 

@@ -22,6 +22,7 @@
 
 #define UPF_MESSAGE_MAX CTL_MESSAGE_MAX
 #define UPF_EVENTS_MAX 65536
+#define UPF_TOLD_MAX 65536
 #define UPF_UNDER_WAY_MAX 512 /**< messages at one worker: less than its rings hold */
 #define UPF_SEND_QUEUE_MAX 64 /**< replies that wait for the socket before requests do */
 
@@ -67,6 +68,7 @@ struct upf_control {
 	struct upf_macs macs;
 	struct upf_apps apps;
 	struct ctl_events events;
+	struct ctl_events told; /**< usage of answers, as Told; sent to the next agent alone */
 	struct ctl_arena arena;
 	struct upf_request *first, *last; /**< in the order they came */
 	uint32_t *under_way;              /**< messages at each worker */
@@ -140,8 +142,12 @@ struct ctl_packed *upf_answer_welcome(struct upf_control *c, uint64_t seq);
 struct ctl_packed *upf_answer_list(struct upf_control *c, uint64_t seq,
 				   const Airpath__Upf__V1__List *list);
 
-/** Sends the results of an Apply, in several messages when one does not hold them. */
-void upf_answer_results(struct upf_control *c, const struct upf_request *r);
+/**
+ * Keeps the usage in the results of an Apply and sends them, in several messages when one does not
+ * hold them.
+ * @param here who asked is connected still
+ */
+void upf_answer_results(struct upf_control *c, const struct upf_request *r, bool here);
 
 /** @return 0 or -ENOMEM. */
 int upf_answer_macs(struct upf_control *c);

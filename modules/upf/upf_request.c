@@ -59,6 +59,7 @@ do_hello(struct upf_control *c, const UpfRequest *q)
 	if (!c->greeted) {
 		c->stats.connections++;
 		ctl_events_rewind(&c->events);
+		ctl_events_rewind(&c->told);
 	}
 	c->greeted = true;
 	return upf_answer_welcome(c, q->seq);
@@ -129,6 +130,7 @@ upf_request_take(struct upf_control *c, const uint8_t *data, size_t bytes)
 			    q ? "a request without seq" : "a message that is no Request");
 	} else if (q->body_case == AIRPATH__UPF__V1__REQUEST__BODY_ACK) {
 		ctl_events_ack(&c->events, q->ack->event);
+		ctl_events_ack(&c->told, q->ack->told);
 	} else {
 		request_add(c, q);
 	}

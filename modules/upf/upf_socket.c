@@ -44,6 +44,7 @@ upf_socket_admit(struct upf_control *c, struct ctl_client *client, const uint8_t
 		ctl_hang_up(&c->server, c->agent, NULL);
 	if (!c->greeted) {
 		c->agent = client;
+		upf_control_finish(c); /* of the agent before: its Welcome says how much was told */
 		return true;
 	}
 	ctl_arena_reset(&c->arena);
@@ -57,15 +58,17 @@ void
 upf_socket_flush(struct upf_control *c)
 {
 	const struct ctl_packed *event;
+	struct ctl_events *from;
 
 	for (unsigned i = 0; i < c->server.max; i++)
 		if (&c->server.clients[i] != c->agent)
 			ctl_flush(&c->server, &c->server.clients[i]);
 	/* Events are for an agent that has its Welcome and has sent its Config. */
-	while (ctl_flush(&c->server, c->agent) && c->configured &&
-	       (event = ctl_events_peek(&c->events)) != NULL) {
-		if (!ctl_transmit(&c->server, c->agent, event))
+	while (ctl_flush(&c->server, c->agent) && c->configured) {
+		from = ctl_events_peek(&c->told) ? &c->told : &c->events;
+		event = ctl_events_peek(from);
+		if (event == NULL || !ctl_transmit(&c->server, c->agent, event))
 			return;
-		c->events.sent++;
+		from->sent++;
 	}
 }

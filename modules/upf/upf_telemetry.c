@@ -104,6 +104,8 @@ tell_info(struct ap_run *run, const char *params, struct rte_tel_data *d)
 	rte_tel_data_add_dict_u64(d, "events", s.events);
 	rte_tel_data_add_dict_u64(d, "events_kept", s.events_kept);
 	rte_tel_data_add_dict_u64(d, "events_lost", s.events_lost);
+	rte_tel_data_add_dict_u64(d, "told_kept", s.told_kept);
+	rte_tel_data_add_dict_u64(d, "told_lost", s.told_lost);
 	rte_tel_data_add_dict_u64(d, "strange_error_indications", s.strange_errors);
 	rte_tel_data_add_dict_u64(d, "checkpoints", s.checkpoints);
 	return 0;

@@ -324,6 +324,46 @@ def test_events_are_sent_again_until_acknowledged(unit):
     assert agent.wait_event().number > 2
 
 
+def test_usage_of_answers_is_kept_until_acknowledged(unit):
+    agent = unit.agent()
+    agent.set(agent.session(41))
+    asked = agent.query(41)
+    assert asked.told == 1
+    agent.close()
+
+    agent = unit.agent()
+    assert agent.welcome.told == 1
+    told = agent.wait_told()
+    assert (told.number, told.id, list(told.reports)) == (1, 41, list(asked.reports))
+    changed = agent.session(41, version=2, urr={"id": 3})
+    for pdr in changed.pdrs:
+        pdr.urr_ids[:] = [3]
+    removed = agent.set(changed)
+    assert (removed.told, len(removed.removed)) == (2, 1)
+    agent.ack_told(1)
+    assert agent.told == []  # its own answers it has
+    agent.close()
+
+    agent = unit.agent()
+    assert agent.welcome.told == 2
+    told = agent.wait_told()
+    assert (told.number, list(told.reports), list(told.removed)) == (2, [], list(removed.removed))
+    agent.ack_told(2)
+    # The agent is killed before it reads.
+    agent.send(apply=agent.pb.Apply(ops=[agent.pb.Op(delete=agent.pb.Delete(id=41))]))
+    while unit.ask("info")["told_kept"] == 0:
+        time.sleep(0.01)
+    agent.close()
+
+    agent = unit.agent()
+    told = agent.wait_told()
+    assert (told.number, told.id) == (3, 41)
+    assert [(r.urr_id, r.triggers) for r in told.reports] == [(3, agent.pb.TERMR)]
+    agent.ack_told(3)
+    agent.close()
+    assert unit.agent().welcome.told == 0
+
+
 def test_stale_socket_is_replaced_and_a_live_one_is_not(unit):
     other = d.write(unit.folder / "other.yaml", "upf-other", **d_parts(unit))
     failed = subprocess.run(

@@ -15,7 +15,7 @@ class Control(Client):
 
     def __init__(self, path: Path, *, hello: bool = True, config: bool = True, **settings):
         super().__init__(path)
-        self.checkpoints, self.sets = [], []
+        self.checkpoints, self.sets, self.told = [], [], []
         self.welcome = self.hello().welcome if hello else None
         if hello and config:
             assert self.config(**settings).error == ""
@@ -28,9 +28,21 @@ class Control(Client):
             self.checkpoints.append(answer.checkpoints)
         elif answer.WhichOneof("body") == "applications_done":
             self.sets.append(answer.applications_done)
+        elif answer.WhichOneof("body") == "told":
+            self.told.append(answer.told)
         return super().kept(answer)
 
+    def wait_told(self):
+        """The next usage of an answer that an agent before was given."""
+        while not self.told:
+            assert self.kept(self.receive()), "a reply that nobody asked for"
+        return self.told.pop(0)
+
     # --- requests ---
+
+    def ack_told(self, number: int) -> None:
+        self.send(ack=self.pb.EventAck(told=number))
+        self.list(limit=1)  # it was taken when this is answered
 
     def hello(self, protocol: int = 1):
         return self.reply(self.send(hello=self.pb.Hello(protocol=protocol, agent="pytest")))

@@ -2,6 +2,7 @@
 package dptest
 
 import (
+	"net"
 	"sort"
 
 	"google.golang.org/protobuf/proto"
@@ -16,6 +17,9 @@ const resultsMax = 8
 func (u *Unit) do(conn *dataplane.Conn, r *upfpb.Request) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if conn != u.conn {
+		return net.ErrClosed // another agent came
+	}
 	reply := &upfpb.Reply{Seq: r.GetSeq()}
 	switch body := r.GetBody().(type) {
 	case *upfpb.Request_Hello:
@@ -26,6 +30,18 @@ func (u *Unit) do(conn *dataplane.Conn, r *upfpb.Request) error {
 		if err := u.reply(conn, reply); err != nil {
 			return err
 		}
+		for _, t := range u.told {
+			if u.configs > 1 && u.configured == conn {
+				break // told before
+			}
+			if err := conn.SendMessage(&upfpb.Answer{Body: &upfpb.Answer_Told{Told: t}}); err != nil {
+				return err
+			}
+		}
+		if u.configured == conn {
+			return nil
+		}
+		u.configured = conn
 		for _, e := range u.events {
 			if err := send(conn, e); err != nil {
 				return err
@@ -37,7 +53,10 @@ func (u *Unit) do(conn *dataplane.Conn, r *upfpb.Request) error {
 		result := &upfpb.ApplyResult{}
 		for _, op := range body.Apply.GetOps() {
 			u.ops++
-			result.Results = append(result.Results, u.op(op))
+			result.Results = append(result.Results, u.keep(op, u.op(op)))
+		}
+		if u.silent {
+			return nil
 		}
 		for len(result.Results) > resultsMax {
 			part := &upfpb.ApplyResult{Results: result.Results[:resultsMax], More: true}
@@ -51,7 +70,13 @@ func (u *Unit) do(conn *dataplane.Conn, r *upfpb.Request) error {
 	case *upfpb.Request_List:
 		reply.Body = &upfpb.Reply_Sessions{Sessions: u.list(body.List)}
 	case *upfpb.Request_Ack:
+		if u.deaf {
+			return nil
+		}
 		u.acked = max(u.acked, body.Ack.GetEvent())
+		for len(u.told) > 0 && u.told[0].GetNumber() <= body.Ack.GetTold() {
+			u.told = u.told[1:]
+		}
 		for len(u.events) > 0 && u.events[0].GetNumber() <= u.acked {
 			u.events = u.events[1:]
 		}
@@ -84,8 +109,27 @@ func (u *Unit) welcome() *upfpb.Welcome {
 	return &upfpb.Welcome{
 		Instance: u.instance, Unit: "dptest", Interfaces: u.interfaces, Workers: 2, Steering: "software",
 		BucketWorkers: buckets, Sessions: uint32(len(u.sessions)), AckedEvent: u.acked, BufferingPacketsMax: 1024,
-		ApplicationsGeneration: u.generation,
+		ApplicationsGeneration: u.generation, Told: u.toldLast(),
 	}
+}
+
+func (u *Unit) toldLast() uint64 {
+	if len(u.told) == 0 {
+		return 0
+	}
+	return u.lastTold
+}
+
+// keep the usage of a result until it is acknowledged.
+func (u *Unit) keep(op *upfpb.Op, r *upfpb.OpResult) *upfpb.OpResult {
+	if len(r.GetReports())+len(r.GetRemoved()) == 0 {
+		return r
+	}
+	id := max(op.GetSet().GetId(), op.GetDelete().GetId(), op.GetQuery().GetId())
+	u.lastTold++
+	r.Told = u.lastTold
+	u.told = append(u.told, &upfpb.Told{Number: r.Told, Id: id, Reports: r.Reports, Removed: r.Removed})
+	return r
 }
 
 func (u *Unit) list(l *upfpb.List) *upfpb.Sessions {

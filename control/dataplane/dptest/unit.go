@@ -34,13 +34,18 @@ type Unit struct {
 	usage      map[usageKey]*upfpb.Usage
 	config     *upfpb.Config
 	configs    int
+	configured *dataplane.Conn // sent its Config
 	events     []*upfpb.Event
 	lastEvent  uint64
 	acked      uint64
+	told       []*upfpb.Told // not acknowledged
+	lastTold   uint64
 	broken     []string
 	fail       []*upfpb.OpResult
 	delay      time.Duration
 	hang       bool
+	silent     bool
+	deaf       bool
 	closed     bool
 	applies    int
 	ops        int
@@ -85,6 +90,7 @@ func (u *Unit) clear() {
 	u.sessions = map[uint64]*upfpb.Session{}
 	u.usage = map[usageKey]*upfpb.Usage{}
 	u.events, u.lastEvent, u.acked = nil, 0, 0
+	u.told, u.lastTold = nil, 0
 	u.config = nil
 	u.applications, u.generation, u.comingOf = nil, 0, 0
 }
@@ -285,6 +291,27 @@ func (u *Unit) Hang(on bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.hang = on
+}
+
+// Silent does what Apply says and does not answer: as if the agent were killed before it reads.
+func (u *Unit) Silent(on bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.silent = on
+}
+
+// Deaf takes no acknowledgements.
+func (u *Unit) Deaf(on bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.deaf = on
+}
+
+// Told counts the answers with usage that no agent has acknowledged.
+func (u *Unit) Told() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.told)
 }
 
 // Discard takes sessions without keeping or checking them, so that an agent can be measured.
