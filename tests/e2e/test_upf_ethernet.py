@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Ethernet PDU sessions (TS 29.244 §5.13): frames between hosts behind UEs and those of a LAN."""
 
-import contextlib
 import ipaddress
 import socket
 import struct
-import threading
 import time
 
 import pytest
@@ -13,36 +11,34 @@ from harness import deployment as d
 from harness import netns, program, traffic
 from harness.netns import Net
 from harness.program import Airpath
+from harness.server import Server
 from harness.upf_control import Control, handle_of
 
 N3, GNB = "10.3.0.1", "10.3.0.2"
 UES = {1: ("02:00:00:00:ee:01", "192.168.77.1"), 2: ("02:00:00:00:ee:02", "192.168.77.2")}
 DN_MAC, DN = "02:00:00:00:dd:01", "192.168.77.9"
 GTPU_PORT = 2152
-SOL_PACKET, PACKET_AUXDATA = 263, 8
+SOL_PACKET, PACKET_AUXDATA, ETH_P_ALL = 263, 8, 3
 
 
 class Tunnel:
     """A gNB's end: frames of a packet socket in a UE's namespace in G-PDUs, and back."""
 
-    def __init__(self, gnb_ns: str, ue_ns: str, interface: str, up: int, down: int, sockets: dict):
-        with netns.inside(ue_ns):
-            self.tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-            self.tap.bind((interface, 0))
-        self.up, self.down, self.n3 = up, down, sockets["n3"]
-        sockets[down] = self
-        self.thread = threading.Thread(target=self._uplink, daemon=True)
-        self.thread.start()
+    def __init__(self, ue_ns: str, interface: str, up: int, n3: socket.socket):
+        self.tap = frames_of(ue_ns, interface)
+        self.up, self.n3 = up, n3
 
-    def _uplink(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                frame, address = self.tap.recvfrom(65536)
-                if address[2] != socket.PACKET_OUTGOING:
-                    self.n3.sendto(g_pdu(self.up, frame), (N3, GTPU_PORT))
+    def uplink(self) -> None:
+        frame, address = self.tap.recvfrom(65536, socket.MSG_DONTWAIT)
+        if address[2] != socket.PACKET_OUTGOING:
+            self.n3.sendto(g_pdu(self.up, frame), (N3, GTPU_PORT))
 
-    def close(self) -> None:
-        self.tap.close()
+
+def frames_of(ns: str, interface: str) -> socket.socket:
+    with netns.inside(ns):
+        one = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+    one.bind((interface, ETH_P_ALL))
+    return one
 
 
 def g_pdu(teid: int, frame: bytes) -> bytes:
@@ -66,37 +62,25 @@ def inner(packet: bytes) -> tuple[int, bytes]:
 class Switch:
     """Two ports: `plain` frames are those of a VLAN at `tagged`."""
 
-    def __init__(self, ns: str, vlan: int):
+    def __init__(self, ns: str, vlan: int, server: Server):
         self.vlan = vlan
-        with netns.inside(ns):
-            ends = [socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) for _ in "pt"]
-        self.plain, self.tagged = ends
-        self.plain.bind(("plain", 0))
-        self.tagged.bind(("tagged", 0))
+        self.plain, self.tagged = (frames_of(ns, port) for port in ("plain", "tagged"))
         self.tagged.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
-        for job in (self._tag, self._untag):
-            threading.Thread(target=job, daemon=True).start()
+        server.add(self.plain.fileno(), self._tag)
+        server.add(self.tagged.fileno(), self._untag)
 
     def _tag(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                frame, address = self.plain.recvfrom(65536)
-                if address[2] != socket.PACKET_OUTGOING:
-                    tag = b"\x81\0" + self.vlan.to_bytes(2, "big")
-                    self.tagged.send(frame[:12] + tag + frame[12:])
+        frame, address = self.plain.recvfrom(65536, socket.MSG_DONTWAIT)
+        if address[2] != socket.PACKET_OUTGOING:
+            tag = b"\x81\0" + self.vlan.to_bytes(2, "big")
+            self.tagged.send(frame[:12] + tag + frame[12:])
 
     def _untag(self) -> None:
         """The kernel takes the tag off, and tells what it was."""
-        with contextlib.suppress(OSError):
-            while True:
-                frame, control, _, address = self.tagged.recvmsg(65536, 64)
-                vids = [struct.unpack("IIIHHH", data[:18])[5] & 0xFFF for _, _, data in control]
-                if address[2] != socket.PACKET_OUTGOING and vids == [self.vlan]:
-                    self.plain.send(frame)
-
-    def close(self) -> None:
-        self.plain.close()
-        self.tagged.close()
+        frame, control, _, address = self.tagged.recvmsg(65536, 64, socket.MSG_DONTWAIT)
+        vids = [struct.unpack("IIIHHH", data[:18])[5] & 0xFFF for _, _, data in control]
+        if address[2] != socket.PACKET_OUTGOING and vids == [self.vlan]:
+            self.plain.send(frame)
 
 
 class Lan:
@@ -104,7 +88,8 @@ class Lan:
 
     def __init__(self, folder, *, vlan: int = 0, workers: int = 1):
         self.net = Net()
-        self.switch = None
+        self.server = Server()
+        self.sockets: list[socket.socket] = []
         ns, self.gnb = self.net.add("upf"), self.net.add("gnb")
         self.net.veth(self.gnb, "n3", "02:00:00:00:03:02", ns, "n3p", "02:00:00:00:03:01")
         self.dn = self._dn(ns, vlan)
@@ -135,10 +120,11 @@ class Lan:
         self.airpath = Airpath(self.net, ns, file)
         self.control = Control(self.socket, refilled=True)
         with netns.inside(self.gnb):
-            n3 = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        n3.bind((GNB, GTPU_PORT))
-        self.tunnels: dict = {"n3": n3}
-        threading.Thread(target=self._downlink, daemon=True).start()
+            self.n3 = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.n3.bind((GNB, GTPU_PORT))
+        self.sockets.append(self.n3)
+        self.tunnels: dict[int, Tunnel] = {}
+        self.server.add(self.n3.fileno(), self._downlink)
 
     def _dn(self, ns: str, vlan: int) -> str:
         """The LAN's host: at the UPF's port, or behind a switch that tags its frames."""
@@ -152,18 +138,17 @@ class Lan:
             self.net.veth(switch, "tagged", "02:00:00:00:dd:03", ns, "n6p", mac)
             self.net.mute(switch, "plain")
             self.net.mute(switch, "tagged")
-            self.switch = Switch(switch, vlan)
+            between = Switch(switch, vlan, self.server)
+            self.sockets += [between.plain, between.tagged]
         self.net.mute(ns, "n6p")
         self.net.mute(dn, "lan")
         self.net.address(dn, "lan", f"{DN}/24")
         return dn
 
     def _downlink(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                teid, frame = inner(self.tunnels["n3"].recv(65536))
-                with contextlib.suppress(OSError, KeyError):  # a UE may be down, or coming
-                    self.tunnels[teid].tap.send(frame)
+        teid, frame = inner(self.n3.recv(65536, socket.MSG_DONTWAIT))
+        if teid in self.tunnels:  # of a UE that is not there yet others make noise
+            self.tunnels[teid].tap.send(frame)
 
     def session(self, number: int, **pdr):
         """A session of Ethernet; `pdr` goes to the uplink PDR."""
@@ -186,7 +171,10 @@ class Lan:
         self.net.address(ns, "eth0", f"{address}/24")
         self.settle(ns, "eth0")
         self.settle(ran, "far")
-        Tunnel(self.gnb, ran, "far", handle_of(number), number, self.tunnels)
+        tunnel = Tunnel(ran, "far", handle_of(number), self.n3)
+        self.sockets.append(tunnel.tap)
+        self.tunnels[number] = tunnel
+        self.server.add(tunnel.tap.fileno(), tunnel.uplink)
         return ns
 
     def settle(self, ns: str, interface: str) -> None:
@@ -199,9 +187,9 @@ class Lan:
         return self.control.wait_event().mac
 
     def close(self) -> None:
-        self.control.close()
-        for thing in (*self.tunnels.values(), *([self.switch] if self.switch else [])):
-            thing.close()
+        self.server.close()
+        for one in (self.control, *self.sockets):
+            one.close()
         self.net.close()
 
 

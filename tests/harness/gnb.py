@@ -5,16 +5,15 @@ import contextlib
 import fcntl
 import os
 import queue
-import select
 import socket
 import struct
-import threading
 import time
 from collections.abc import Callable
 
 from harness import gtpu, netns
 from harness.capture import Capture
 from harness.netns import Net
+from harness.server import Server
 
 _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 _RCVBUF = 4 << 20
@@ -53,9 +52,7 @@ class Gnb:
         self._sockets: dict[int, socket.socket] = {}  # by IP version
         self._busy: set[bytes] = set()  # their TEIDs as in a header
         self._ues: dict[int, Ue | Sink] = {}  # by downlink TEID
-        self._fds: dict[int, Callable[[], None]] = {}
-        self._wake_r, self._wake_w = os.pipe()
-        self._fds[self._wake_r] = lambda: None
+        self._server = Server()
         for address in addresses:
             six = ":" in address
             with netns.inside(ns):
@@ -67,23 +64,14 @@ class Gnb:
             one.bind((address, gtpu.PORT))
             one.setblocking(False)
             self._sockets[6 if six else 4] = one
-            self._fds[one.fileno()] = lambda one=one: self._drain(one)
-        self._closing = False
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+            self._server.add(one.fileno(), lambda one=one: self._drain(one))
 
     def close(self) -> None:
-        if self._closing:
-            return
-        self._closing = True
-        os.write(self._wake_w, b"x")
-        self._thread.join(5)
+        self._server.close()
         for one in self._sockets.values():
             one.close()
-        for ue in {id(ue): ue for ue in self._ues.values()}.values():
+        for ue in list(self._ues.values()):
             ue.close()
-        os.close(self._wake_r)
-        os.close(self._wake_w)
 
     def send_raw(self, upf: str, octets: bytes, port: int = gtpu.PORT) -> None:
         self._sockets[6 if ":" in upf else 4].sendto(octets, (upf, port))
@@ -128,24 +116,12 @@ class Gnb:
     def add_ue(self, ue: "Ue") -> None:
         self._ues[ue.downlink] = ue
         self._busy.add(ue.downlink.to_bytes(4))
-        self._fds[ue.fd] = lambda: self._up(ue)
-        os.write(self._wake_w, b"x")
+        self._server.add(ue.fd, lambda: self._up(ue))
 
     def remove_ue(self, ue: "Ue") -> None:
         self._ues.pop(ue.downlink, None)
         self._busy.discard(ue.downlink.to_bytes(4))
-        self._fds.pop(ue.fd, None)
-        os.write(self._wake_w, b"x")
-
-    def _run(self) -> None:
-        while not self._closing:
-            ready, _, _ = select.select(list(self._fds), [], [], 1)
-            for fd in ready:
-                if fd == self._wake_r:
-                    os.read(fd, 64)
-                elif (serve := self._fds.get(fd)) is not None:
-                    with contextlib.suppress(BlockingIOError, ConnectionRefusedError):
-                        serve()
+        self._server.remove(ue.fd)
 
     def _up(self, ue: "Ue") -> None:
         for _ in range(64):

@@ -10,7 +10,6 @@ import logging
 import queue
 import random
 import socket
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from scapy.packet import Packet
 from harness import netns
 from harness import pfcp_ies as ies
 from harness.capture import Capture, Endpoint
+from harness.server import Server
 
 PORT = 8805
 HEARTBEAT, PFD_MANAGEMENT, SETUP, UPDATE, RELEASE, NODE_REPORT = 1, 3, 5, 7, 9, 12
@@ -111,17 +111,11 @@ class Smf:
             self._socket = socket.socket(family, socket.SOCK_DGRAM)
         self._socket.bind((address, port))
         self.local: Endpoint = self._socket.getsockname()[:2]
-        self._closing = False
-        self._thread = threading.Thread(target=self._receive, daemon=True)
-        self._thread.start()
+        self._server = Server()
+        self._server.add(self._socket.fileno(), self._receive)
 
     def close(self) -> None:
-        if self._closing:
-            return
-        self._closing = True
-        # recvfrom() of another thread wakes by a datagram to itself; shutdown() would need a peer
-        self._socket.sendto(b"", self.local)
-        self._thread.join(5)
+        self._server.close()
         self._socket.close()
 
     # --- sending ---
@@ -181,20 +175,14 @@ class Smf:
     # --- receiving ---
 
     def _receive(self) -> None:
-        while True:
-            try:
-                octets, source = self._socket.recvfrom(65536)
-            except ConnectionRefusedError:  # the UPF is away: ICMP says so
-                continue
-            if self._closing:
-                return
-            if len(octets) < 8:
-                continue
-            self._record(source[:2], self.local, octets)
-            if octets[1] in _REQUESTS:
-                self._serve(self.read(octets), source[:2])
-            elif (box := self._waiting.get(sequence(octets))) is not None:
-                box.put(octets)
+        octets, source = self._socket.recvfrom(65536, socket.MSG_DONTWAIT)
+        if len(octets) < 8:
+            return
+        self._record(source[:2], self.local, octets)
+        if octets[1] in _REQUESTS:
+            self._serve(self.read(octets), source[:2])
+        elif (box := self._waiting.get(sequence(octets))) is not None:
+            box.put(octets)
 
     def _serve(self, packet: Packet, source: Endpoint) -> None:
         if packet.message_type == HEARTBEAT:
