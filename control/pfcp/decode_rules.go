@@ -171,6 +171,8 @@ func urrNumber(u *rules.URR, t uint16) **uint32 {
 		return &u.SubsequentTimeQuota
 	case ie.InactivityDetectionTime:
 		return &u.InactivityDetectionTime
+	case ie.EthernetInactivityTimer:
+		return &u.EthernetInactivity
 	}
 	return &u.QuotaFARID
 }

@@ -192,6 +192,9 @@ func usageIE(t uint16, u *rules.UsageReport) *ie.IE {
 	if u.Detected != nil {
 		ies = append(ies, detectionIE(u.Detected))
 	}
+	if u.Ethernet != nil {
+		ies = append(ies, ethernetIE(u.Ethernet))
+	}
 	stamp(u.FirstPacketUnix, ie.NewTimeOfFirstPacket)
 	stamp(u.LastPacketUnix, ie.NewTimeOfLastPacket)
 	if u.QueryReference != nil {
@@ -201,6 +204,29 @@ func usageIE(t uint16, u *rules.UsageReport) *ie.IE {
 		stamp(e, ie.NewEventTimeStamp)
 	}
 	return grouped(t, ies)
+}
+
+// ethernetIE writes Ethernet Traffic Information, table 7.5.8.3-3.
+func ethernetIE(e *rules.EthernetTraffic) *ie.IE {
+	var ies []*ie.IE
+	addresses := func(t uint16, list []rules.MAC) {
+		if len(list) == 0 {
+			return
+		}
+		b := []byte{byte(len(list))}
+		for _, m := range list {
+			b = append(b, m[:]...)
+		}
+		if e.VID != 0 { // C-TAG as octets 5 to 7 of §8.2.94: VID alone
+			b = append(b, 3, 4, byte(e.VID>>8)<<4, byte(e.VID))
+		} else {
+			b = append(b, 0)
+		}
+		ies = append(ies, ie.New(t, append(b, 0))) // no S-TAG
+	}
+	addresses(ie.MACAddressesDetected, e.Detected)
+	addresses(ie.MACAddressesRemoved, e.Removed)
+	return grouped(ie.EthernetTrafficInformation, ies)
 }
 
 // detectionIE writes Application Detection Information, table 7.5.8.3-2.

@@ -62,6 +62,11 @@ func TestGolden(t *testing.T) {
 			"2133008e000000000000000000000500" + node + "0013000101" + "00390019" + "010000000000000006" + "20010db8000000000000000000000001" +
 				"00080025" + "003800020001" + "005d0005060a000001" + "005d00124120010db800000000000000000000000138" +
 				"00800022" + "0083000102" + "00150019" + "03000000050a00000120010db8000000000000000000000001"},
+		{"addresses behind a UE", answer(SessionModificationRequest, rules.Answer{Cause: rules.CauseAccepted, Usage: []rules.UsageReport{
+			{URRID: 3, SEQN: 4, Triggers: rules.UsageMACAR, Ethernet: &rules.EthernetTraffic{VID: 0x123,
+				Detected: []rules.MAC{{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}}, Removed: []rules.MAC{{2, 0, 0, 0, 0, 3}}}}}}),
+			"21350056000000000000000000000500" + "0013000101" + "004e0041" + "0051000400000003" + "0068000400000004" + "003f0003004000" +
+				"008f0026" + "00900012" + "02020000000001020000000002" + "03041023" + "00" + "0091000c" + "01020000000003" + "03041023" + "00"},
 		{"updated", answer(SessionModificationRequest, rules.Answer{Cause: rules.CauseAccepted, QueryReference: pointer(uint32(7)),
 			UpdatedPDRs: []rules.CreatedPDR{{ID: 1, FTEID: &rules.FTEID{TEID: 5, IPv4: address4}}}, Usage: []rules.UsageReport{usage}}),
 			"2135009e000000000000000000000500" + "0013000101" + "01000013" + "003800020001" + "00150009" + "01000000050a000001" +

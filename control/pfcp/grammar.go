@@ -23,6 +23,7 @@ var minLength = map[uint16]uint8{
 	ie.CTAG:                            3,
 	ie.EthernetFilterID:                4,
 	ie.EthernetFilterProperties:        1,
+	ie.EthernetInactivityTimer:         4,
 	ie.EthernetPDUSessionInformation:   1,
 	ie.Ethertype:                       2,
 	ie.MACAddress:                      1,
@@ -157,7 +158,7 @@ var (
 		ie.EventQuota, ie.TimeThreshold, ie.TimeQuota, ie.QuotaHoldingTime, ie.QuotaValidityTime,
 		ie.DroppedDLTrafficThreshold, ie.MonitoringTime, ie.SubsequentVolumeThreshold,
 		ie.SubsequentTimeThreshold, ie.SubsequentVolumeQuota, ie.SubsequentTimeQuota,
-		ie.InactivityDetectionTime, ie.MeasurementInformation, ie.FARID)
+		ie.InactivityDetectionTime, ie.MeasurementInformation, ie.FARID, ie.EthernetInactivityTimer)
 	createURR = newGroup("Create URR", must(ie.URRID, ie.MeasurementMethod, ie.ReportingTriggers),
 		urrMembers, many(ie.LinkedURRID))
 	updateURR = newGroup("Update URR", must(ie.URRID), may(ie.MeasurementMethod,

@@ -68,6 +68,7 @@ type UsageReport struct {
 	EventsUnix      []uint64 // Event Time Stamps
 	QueryReference  *uint32
 	Detected        *ApplicationDetected // with START and STOPT
+	Ethernet        *EthernetTraffic     // with MACAR
 }
 
 // ApplicationDetected is Application Detection Information, table 7.5.8.3-2.

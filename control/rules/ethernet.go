@@ -5,6 +5,14 @@ package rules
 // MAC is a link address.
 type MAC [6]byte
 
+// EthernetTraffic is Ethernet Traffic Information, table 7.5.8.3-3: addresses whose frames came from
+// the UE for the first time, or no more, all behind the same tag.
+type EthernetTraffic struct {
+	Detected []MAC
+	Removed  []MAC
+	VID      uint16 // of the C-TAG, §8.2.103, §8.2.104; 0: none
+}
+
 // EthernetFilter is an Ethernet Packet Filter, §5.13.3, table 7.5.2.2-3: all that is there holds,
 // of lists one of their members.
 type EthernetFilter struct {

@@ -103,6 +103,7 @@ type URR struct {
 	LinkedURRIDs              []uint32
 	Information               *uint8 // Measurement Information
 	QuotaFARID                *uint32
+	EthernetInactivity        *uint32 // Ethernet Inactivity Timer
 }
 
 // BAR is a Create BAR or Update BAR, §7.5.2.6, §7.5.4.11, §7.5.9.2.

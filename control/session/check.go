@@ -146,7 +146,7 @@ func checkURR(st *state, u *urr) *refusal {
 		return refuse(rules.CauseMandatoryIEMissing, rules.IEReportingTriggers, "URR %d without reporting triggers", u.ID).of(rules.KindURR, u.ID)
 	case *u.Method&(rules.MethodDURAT|rules.MethodVOLUM|rules.MethodEVENT) == 0:
 		return refuse(rules.CauseMandatoryIEIncorrect, rules.IEMeasurementMethod, "URR %d: method %#x", u.ID, *u.Method).of(rules.KindURR, u.ID)
-	case *u.Triggers&(rules.ReportMACAR|rules.ReportIPMJL|rules.ReportREEMR) != 0:
+	case *u.Triggers&(rules.ReportIPMJL|rules.ReportREEMR) != 0:
 		return refuse(rules.CauseServiceNotSupported, rules.IEReportingTriggers, "URR %d: triggers %#x", u.ID, *u.Triggers).of(rules.KindURR, u.ID)
 	case u.SubsequentVolumeQuota != nil || u.SubsequentTimeQuota != nil:
 		return refuse(rules.CauseServiceNotSupported, 0, "URR %d: subsequent quotas", u.ID).of(rules.KindURR, u.ID)

@@ -23,7 +23,7 @@ type compiler struct {
 func (c *compiler) session() (*upfpb.Session, *refusal) {
 	st := c.st
 	out := &upfpb.Session{
-		Id: st.seid, Handle: st.handle, Version: st.version, InactivityS: st.inactivity, Ethernet: st.ethernet,
+		Id: st.seid, Handle: st.handle, Version: st.version, InactivityS: st.inactivity, Ethernet: st.ethernet, MacAgeS: macAge(st),
 		Pdrs: make([]*upfpb.Pdr, 0, len(st.pdrs)), Fars: make([]*upfpb.Far, 0, len(st.fars)),
 	}
 	if st.ip4.IsValid() {

@@ -26,6 +26,12 @@ func (u *unit) Event(e *upfpb.Event) {
 		u.usageEvent(e.GetNumber(), usage)
 		return
 	}
+	if mac := e.GetMac(); mac != nil {
+		writes, after := m.takeMAC(mac)
+		m.mu.Unlock()
+		u.commitEvent(e.GetNumber(), after, writes...)
+		return
+	}
 	if p := e.GetPath(); p != nil {
 		path := u.pathEvent(p)
 		m.mu.Unlock()
@@ -114,14 +120,21 @@ func (m *Manager) takeUsage(seid uint64, reports, removed []*upfpb.UsageReport) 
 	if len(numbered) == 0 { // of URRs of ours alone
 		return writes, nil
 	}
+	kept, after := m.keepReports(seid, numbered)
+	return append(writes, kept), after
+}
+
+// keepReports makes a report of usage that is to be sent when it is committed. Called under the
+// mutex.
+func (m *Manager) keepReports(seid uint64, reports []rules.UsageReport) (store.Write, func()) {
 	m.reportNo++
 	no := m.reportNo
-	p := &pendingReport{reports: numbered}
-	if m.pending[s.seid] == nil {
-		m.pending[s.seid] = map[uint64]*pendingReport{}
+	p := &pendingReport{reports: reports}
+	if m.pending[seid] == nil {
+		m.pending[seid] = map[uint64]*pendingReport{}
 	}
-	m.pending[s.seid][no] = p
-	return append(writes, store.PutReport(seid, no, p.encode())), func() { m.sendReport(seid, no) }
+	m.pending[seid][no] = p
+	return store.PutReport(seid, no, p.encode()), func() { m.sendReport(seid, no) }
 }
 
 // Told is usage that an agent took and did not store: this one before its end, or before its

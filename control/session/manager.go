@@ -101,6 +101,7 @@ type Counters struct {
 	ReportsUnanswered, TidingsLost       uint64 // of all kinds, by N4's count; given up, but usage
 	EventsTwice, EventsUnknown           uint64 // numbers seen before; of sessions or URRs not there
 	RefilledSessions, RefillFailures     uint64
+	MACsDetected, MACsRemoved            uint64 // addresses behind UEs of Ethernet
 	ChargingRecords                      uint64
 	ChargedUplink, ChargedDownlink       uint64 // octets in them
 	ApplicationsChanged                  uint64 // sets that came into force

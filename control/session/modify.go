@@ -288,6 +288,7 @@ func (d *draft) updateURR(r *rules.URR) *refusal {
 	set(&u.InactivityDetectionTime, r.InactivityDetectionTime)
 	set(&u.Information, r.Information)
 	set(&u.QuotaFARID, r.QuotaFARID)
+	set(&u.EthernetInactivity, r.EthernetInactivity)
 	if r.LinkedURRIDs != nil {
 		u.LinkedURRIDs = slices.Clone(r.LinkedURRIDs)
 	}

@@ -211,12 +211,34 @@ func (p *pendingReport) encode() []byte {
 	} else if slices.ContainsFunc(p.reports, func(u rules.UsageReport) bool { return u.Detected != nil }) {
 		c.number(detectedMark)
 		walkDetected(&c, p.reports)
+	} else if slices.ContainsFunc(p.reports, func(u rules.UsageReport) bool { return u.Ethernet != nil }) {
+		c.number(ethernetMark)
+		walkEthernetTraffic(&c, p.reports)
 	}
 	return c.b
 }
 
-// detectedMark begins what was detected; tidings begin with 0 or 1.
-const detectedMark = 2
+// These begin what was detected, and addresses; tidings begin with 0 or 1.
+const (
+	detectedMark = 2
+	ethernetMark = 3
+)
+
+func walkEthernetTraffic(c *coder, reports []rules.UsageReport) {
+	for i := range reports {
+		opt(c, &reports[i].Ethernet, func(c *coder, e *rules.EthernetTraffic) {
+			list(c, &e.Detected, walkMAC)
+			list(c, &e.Removed, walkMAC)
+			num(c, &e.VID)
+		})
+	}
+}
+
+func walkMAC(c *coder, m *rules.MAC) {
+	for i := range m {
+		num(c, &m[i])
+	}
+}
 
 func walkDetected(c *coder, reports []rules.UsageReport) {
 	for i := range reports {
@@ -261,6 +283,9 @@ func (m *Manager) loadReports() error {
 		case c.b[0] == detectedMark:
 			c.number(0)
 			walkDetected(&c, p.reports)
+		case c.b[0] == ethernetMark:
+			c.number(0)
+			walkEthernetTraffic(&c, p.reports)
 		default:
 			p.tidings = &tidings{}
 			walkTidings(&c, p.tidings)

@@ -52,8 +52,9 @@ type lastAnswer struct {
 }
 
 // recordVersion is written. Records of version 1, which has no applications, predefined rules and
-// redirections, and of version 2, which has no Ethernet, are read, too.
-const recordVersion = 3
+// redirections, of version 2, which has no Ethernet, and of version 3, which has no Ethernet
+// Inactivity Timer, are read, too.
+const recordVersion = 4
 
 func (st *state) encode() []byte {
 	c := coder{b: make([]byte, 0, 512)}
@@ -195,11 +196,7 @@ func walkEthernetFilter(c *coder, f *rules.EthernetFilter) {
 	flag(c, &f.Bidirectional)
 	list(c, &f.MACs, func(c *coder, m *rules.MACFilter) {
 		for _, a := range []**rules.MAC{&m.Source, &m.Destination, &m.SourceUpper, &m.DestinationUpper} {
-			opt(c, a, func(c *coder, mac *rules.MAC) {
-				for i := range mac {
-					num(c, &mac[i])
-				}
-			})
+			opt(c, a, walkMAC)
 		}
 	})
 	opt(c, &f.Type, num)
@@ -305,6 +302,9 @@ func walkURR(c *coder, u *urr) {
 	list(c, &u.LinkedURRIDs, num)
 	opt(c, &u.Information, num)
 	opt(c, &u.QuotaFARID, num)
+	if c.version >= 4 {
+		opt(c, &u.EthernetInactivity, num)
+	}
 }
 
 func walkBAR(c *coder, b *rules.BAR) {

@@ -1282,6 +1282,7 @@ type Session struct {
 	QueryUrrs     []uint32               `protobuf:"varint,17,rep,packed,name=query_urrs,json=queryUrrs,proto3" json:"query_urrs,omitempty"`      // one-shot: Query URR; reported under IMMER
 	QueryAll      bool                   `protobuf:"varint,18,opt,name=query_all,json=queryAll,proto3" json:"query_all,omitempty"`                // one-shot: QAURR
 	Ethernet      bool                   `protobuf:"varint,19,opt,name=ethernet,proto3" json:"ethernet,omitempty"`                                // an Ethernet PDU session, §5.13: core_interface is a LAN, and T-PDUs are frames
+	MacAgeS       uint32                 `protobuf:"varint,20,opt,name=mac_age_s,json=macAgeS,proto3" json:"mac_age_s,omitempty"`                 // Ethernet Inactivity Timer: an address without frames is forgotten; 0: 300
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1447,6 +1448,13 @@ func (x *Session) GetEthernet() bool {
 		return x.Ethernet
 	}
 	return false
+}
+
+func (x *Session) GetMacAgeS() uint32 {
+	if x != nil {
+		return x.MacAgeS
+	}
+	return 0
 }
 
 // A local F-TEID. Several PDRs may share one.
@@ -4781,7 +4789,7 @@ func (x *Inactivity) GetId() uint64 {
 type MacEvent struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Id            uint64                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	Removed       bool                   `protobuf:"varint,2,opt,name=removed,proto3" json:"removed,omitempty"` // no frame came from it for 300 s, or another session has it now
+	Removed       bool                   `protobuf:"varint,2,opt,name=removed,proto3" json:"removed,omitempty"` // no frame came from it for mac_age_s, or another session has it now
 	Mac           []byte                 `protobuf:"bytes,3,opt,name=mac,proto3" json:"mac,omitempty"`
 	Vid           uint32                 `protobuf:"varint,4,opt,name=vid,proto3" json:"vid,omitempty"` // of the frame's outermost tag, 0: none
 	unknownFields protoimpl.UnknownFields
@@ -5021,7 +5029,7 @@ const file_upf_proto_rawDesc = "" +
 	"\n" +
 	"\x06SUFFIX\x10\x02\x12\x10\n" +
 	"\fHOST_PATTERN\x10\x03\x12\x0f\n" +
-	"\vURL_PATTERN\x10\x04\"\x9b\x05\n" +
+	"\vURL_PATTERN\x10\x04\"\xb7\x05\n" +
 	"\aSession\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x04R\x02id\x12\x16\n" +
 	"\x06handle\x18\x02 \x01(\rR\x06handle\x12\x18\n" +
@@ -5044,7 +5052,8 @@ const file_upf_proto_rawDesc = "" +
 	"\n" +
 	"query_urrs\x18\x11 \x03(\rR\tqueryUrrs\x12\x1b\n" +
 	"\tquery_all\x18\x12 \x01(\bR\bqueryAll\x12\x1a\n" +
-	"\bethernet\x18\x13 \x01(\bR\bethernet\"T\n" +
+	"\bethernet\x18\x13 \x01(\bR\bethernet\x12\x1a\n" +
+	"\tmac_age_s\x18\x14 \x01(\rR\amacAgeS\"T\n" +
 	"\x06Tunnel\x12\x12\n" +
 	"\x04teid\x18\x01 \x01(\rR\x04teid\x12\x1c\n" +
 	"\tinterface\x18\x02 \x01(\rR\tinterface\x12\x18\n" +

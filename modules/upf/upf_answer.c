@@ -468,6 +468,7 @@ mac_report(struct upf_control *c, const struct upf_report *r)
 		return; /* ended meanwhile */
 	o.handle = e->handle;
 	o.interface = e->rules->core_interface;
+	o.age_s = e->rules->ethernet->age_s;
 	upf_macs_seen(&c->macs, &o, (uint32_t)(ap_clock_ns() / AP_NS_PER_S));
 }
 

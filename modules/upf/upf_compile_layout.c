@@ -62,6 +62,8 @@ ethernet_fill(const struct upf_work *w, struct upf_ethernet *e, uint16_t *first,
 		memcpy(rules, w->ethernet_rules, first[nb] * sizeof(*rules));
 	e->first = first;
 	e->rules = rules;
+	e->age_s = w->m->mac_age_s ? w->m->mac_age_s : UPF_MAC_AGE_S;
+	e->tell_s = RTE_MIN(RTE_MAX(e->age_s / 3, 1U), (uint32_t)UPF_MAC_TELL_S);
 }
 
 /* Octets for what a FAR answers HTTP requests with. */

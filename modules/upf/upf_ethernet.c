@@ -109,7 +109,7 @@ place_of(struct upf_ethernet *e, uint64_t key, uint32_t now_s)
 
 		if (m->key == key)
 			return m;
-		if (free == NULL && (m->key == 0 || now_s - m->told_s > UPF_MAC_AGE_S))
+		if (free == NULL && (m->key == 0 || now_s - m->told_s > e->age_s))
 			free = m;
 	}
 	return free;
@@ -126,7 +126,7 @@ upf_ethernet_learn(struct upf_ethernet *e, uint64_t key, uint32_t now_s, struct 
 
 	if (m == NULL)
 		return false;
-	if (m->key == key && now_s - m->told_s < UPF_MAC_TELL_S)
+	if (m->key == key && now_s - m->told_s < e->tell_s)
 		return true;
 	/* A ring that is full is tried again with the next frame. */
 	if (!upf_report_put(reports, &r))

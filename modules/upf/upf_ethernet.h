@@ -21,7 +21,7 @@
 
 #define UPF_MACS_MAX 16   /**< addresses behind one UE at a time */
 #define UPF_MAC_AGE_S 300 /**< without a frame an address is forgotten, IEEE 802.1D §7.9 */
-#define UPF_MAC_TELL_S 60 /**< an address in use is told of this often */
+#define UPF_MAC_TELL_S 60 /**< an address in use is told of this often, or a third of its age */
 #define UPF_ETHERNET_RULES_MAX 1024 /**< of a session */
 
 struct upf_report;
@@ -79,6 +79,7 @@ struct upf_ethernet {
 	struct upf_session *session;
 	struct upf_ethernet *next, **at; /**< of the worker's, for frames to all of them */
 	struct upf_mac macs[UPF_MACS_MAX];
+	uint32_t age_s, tell_s; /**< without a frame it is forgotten; in use it is told of */
 	/** Rules of lane i begin at first[i] and end at first[i + 1]; none: any frame. */
 	const uint16_t *first;
 	const struct upf_ethernet_rule *rules;

@@ -303,7 +303,7 @@ learning(void **state)
 	struct rte_ring *ring = upf_report_ring("ethernet_reports", 64, 0);
 	struct upf_rules rules = {.core_interface = LAN};
 	struct upf_session s = {.id = 7, .handle = HANDLE, .rules = &rules};
-	struct upf_ethernet e = {.session = &s};
+	struct upf_ethernet e = {.session = &s, .age_s = UPF_MAC_AGE_S, .tell_s = UPF_MAC_TELL_S};
 	struct upf_recent recent = {0};
 	struct upf_report r;
 
@@ -349,7 +349,8 @@ static void
 owners(void **state)
 {
 	struct upf_index *ix = upf_index_create(0);
-	struct upf_mac_owner o = {.id = 7, .key = MAC_UE, .handle = 70, .interface = LAN};
+	struct upf_mac_owner o = {
+		.id = 7, .key = MAC_UE, .handle = 70, .interface = LAN, .age_s = UPF_MAC_AGE_S};
 	struct upf_macs t;
 
 	(void)state;
@@ -382,6 +383,15 @@ owners(void **state)
 	upf_macs_seen(&t, &o, 1000);
 	upf_macs_gone(&t, 8);
 	assert_int_equal(nb_told, 5);
+	assert_int_equal(upf_index_mac(ix, LAN, MAC_UE), 0);
+	/* Its session has a timer of its own. */
+	o.age_s = 2;
+	upf_macs_seen(&t, &o, 2000);
+	upf_macs_expire(&t, 2002);
+	assert_int_equal(nb_told, 6);
+	upf_macs_expire(&t, 2003);
+	assert_int_equal(nb_told, 7);
+	assert_true(told[6].removed);
 	assert_int_equal(upf_index_mac(ix, LAN, MAC_UE), 0);
 	upf_macs_fini(&t);
 	upf_index_destroy(ix);

@@ -126,7 +126,7 @@ upf_macs_expire(struct upf_macs *t, uint32_t now_s)
 	for (uint32_t i = 0; i < t->nb; i++) {
 		struct upf_mac_entry *e = &t->entries[i];
 
-		if (e->o.id == 0 || now_s - e->o.seen_s <= UPF_MAC_AGE_S)
+		if (e->o.id == 0 || now_s - e->o.seen_s <= e->o.age_s)
 			continue;
 		t->told(t->arg, &e->o, true);
 		forget(t, e);

@@ -20,6 +20,7 @@ struct upf_mac_owner {
 	uint64_t key; /**< upf_mac_key() */
 	uint32_t handle;
 	uint32_t seen_s;   /**< when a frame came from it */
+	uint32_t age_s;    /**< after which it is forgotten */
 	uint8_t interface; /**< the LAN */
 };
 
@@ -46,7 +47,7 @@ void upf_macs_seen(struct upf_macs *t, const struct upf_mac_owner *o, uint32_t n
 /** A session ended: nothing is told. */
 void upf_macs_gone(struct upf_macs *t, uint64_t id);
 
-/** Forgets what no frame came from for UPF_MAC_AGE_S; looks once a second. */
+/** Forgets what no frame came from for its age; looks once a second. */
 void upf_macs_expire(struct upf_macs *t, uint32_t now_s);
 
 #endif

@@ -8,11 +8,14 @@ import time
 
 import pytest
 from harness import deployment as d
-from harness import netns, program, traffic
+from harness import netns, program, traffic, usage
+from harness import pfcp_ies as ies
+from harness import upf as upf_harness
 from harness.netns import Net
 from harness.program import Airpath
 from harness.server import Server
 from harness.upf_control import Control, handle_of
+from scapy.contrib import pfcp as p
 
 N3, GNB = "10.3.0.1", "10.3.0.2"
 UES = {1: ("02:00:00:00:ee:01", "192.168.77.1"), 2: ("02:00:00:00:ee:02", "192.168.77.2")}
@@ -286,3 +289,47 @@ def test_what_is_no_ethernet_session_is_refused(lan):
     frames = one.session(3)
     frames.pdrs[0].ethernet_filters.add(macs=[pb.MacFilter(source=b"short")])
     assert "6 octets" in c.set(frames).error
+
+
+def test_addresses_behind_a_ue_are_reported(make_upf):
+    """§5.13.5: a URR with MACAR: an address when its first frame comes, and when none comes for the
+    Ethernet Inactivity Timer; also with the tag it has. tshark has read it all."""
+    upf = make_upf(
+        links=["lan"],
+        interfaces=[{"name": "lan", "lan": True, "network_instances": ["lan"]}],
+    )
+    gnb, smf = upf.gnb(), upf.smf()
+    smf.associate()
+    ethi = p.IE_EthernetPDUSessionInformation(ETHI=1)
+    session = smf.establish(
+        p.IE_PDNType(pdn_type=5),
+        ies.pdr(1, ies.pdi(ies.ACCESS, ies.choose()), far=1, precedence=9, removal=6, urrs=[1]),
+        ies.pdr(
+            2, ies.pdi(ies.CORE, ies.network_instance("lan"), ethi), far=2, precedence=9, urrs=[2]
+        ),
+        ies.far(1, "FORW", to=ies.CORE, instance="lan"),
+        ies.far(2, "FORW", to=ies.ACCESS, out=(7, upf_harness.GNB)),
+        ies.urr(1, ies.raw(146, b"\0\0\0\2"), methods=["EVENT"], report=["MACAR"]),
+        ies.urr(2, methods=["VOLUM"], report=["VOLTH"], threshold={"total": 1 << 30}),
+    )
+    first, second = (mac for mac, _ in UES.values())
+
+    def frame(mac: str, tag: bytes = b"") -> bytes:
+        return bytes.fromhex(("ff" * 6 + mac).replace(":", "")) + tag + b"\x88\xb5" + bytes(50)
+
+    def told() -> usage.Usage:
+        report = smf.wait_report(p.IE_UsageReport_SRR)
+        (one,) = (usage.read(u) for u in ies.all_of(report, p.IE_UsageReport_SRR))
+        assert (one.urr, one.triggers, one.start, one.total) == (1, {"MACAR"}, None, None)
+        return one
+
+    gnb.send(session.tunnels[1], frame(first))
+    assert told().detected == [(first, 0)]
+    gnb.send(session.tunnels[1], frame(second, b"\x81\0\0\x4d"))
+    ends = [told(), told(), told()]
+    assert [one.detected for one in ends] == [[(second, 77)], [], []]
+    assert sorted(one.removed for one in ends) == [[], [(first, 0)], [(second, 77)]]
+    assert [one.seqn for one in ends] == [1, 2, 3]
+    gnb.send(session.tunnels[1], frame(first))
+    assert told().detected == [(first, 0)]
+    session.delete()

@@ -36,10 +36,21 @@ class Usage:
     end: int | None = None
     first: int | None = None
     last: int | None = None
+    detected: list[tuple[str, int]] = field(default_factory=list)  # MAC address, VID
+    removed: list[tuple[str, int]] = field(default_factory=list)
 
 
 def _value(ie: Packet) -> bytes:
     return bytes(ie)[4:]
+
+
+def _addresses(value: bytes) -> list[tuple[str, int]]:
+    """MAC Addresses Detected and Removed, §8.2.103, §8.2.104."""
+    macs = [value[1 + 6 * i : 7 + 6 * i].hex(":") for i in range(value[0])]
+    tag = value[1 + 6 * value[0] :]
+    vid = (tag[2] >> 4) << 8 | tag[3] if tag[0] and tag[1] & 4 else 0
+    assert tag[1 + tag[0] :] == b"\0", "no S-TAG"
+    return [(mac, vid) for mac in macs]
 
 
 def read(report: Packet) -> Usage:
@@ -57,6 +68,10 @@ def read(report: Packet) -> Usage:
                 if value[0] >> bit & 1:
                     setattr(usage, name, int.from_bytes(value[at : at + 8]))
                     at += 8
+        elif ie.ietype == 143:
+            for inner in ie.IE_list:
+                where = usage.detected if inner.ietype == 144 else usage.removed
+                where += _addresses(_value(inner))
         elif ie.ietype in _NUMBERS:
             setattr(usage, _NUMBERS[ie.ietype], int.from_bytes(value[:4]))
     return usage

@@ -48,6 +48,8 @@ var (
 		count("session_reports_lost_total", "Reports of downlink data, error indications and inactivity given up.", func(c *session.Counters) uint64 { return c.TidingsLost }),
 		count("unit_events_twice_total", "Events of forwarding units that had been seen before.", func(c *session.Counters) uint64 { return c.EventsTwice }),
 		count("unit_events_unknown_total", "Events of sessions or URRs that are not there.", func(c *session.Counters) uint64 { return c.EventsUnknown }),
+		count("mac_addresses_detected_total", "Link addresses that frames of UEs came from for the first time.", func(c *session.Counters) uint64 { return c.MACsDetected }),
+		count("mac_addresses_removed_total", "Link addresses that no frame of the UE came from any more.", func(c *session.Counters) uint64 { return c.MACsRemoved }),
 		count("unit_disconnects_total", "Connections to forwarding units lost.", func(c *session.Counters) uint64 { return c.Disconnects }),
 		count("sessions_refilled_total", "Sessions sent again to a forwarding unit that lost them.", func(c *session.Counters) uint64 { return c.RefilledSessions }),
 		count("session_refill_failures_total", "Sessions a forwarding unit would not take again.", func(c *session.Counters) uint64 { return c.RefillFailures }),
