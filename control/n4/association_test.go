@@ -281,7 +281,7 @@ func TestReleaseAndUpdate(t *testing.T) {
 	if got := update(101); got != rules.CauseAccepted {
 		t.Errorf("update: %v", got)
 	}
-	if got := release(102); got != rules.CauseAccepted || f.CountOfPeer(c.node()) != 0 || f.keeps(c.node()) || len(s.Peers()) != 0 {
+	if got := release(102); got != rules.CauseAccepted || f.CountOfPeer(c.node()) != 0 || len(s.Peers()) != 0 {
 		t.Errorf("release: %v, %d sessions", got, f.CountOfPeer(c.node()))
 	}
 	if got := release(103); got != rules.CauseNoAssociation {
@@ -293,6 +293,39 @@ func TestReleaseAndUpdate(t *testing.T) {
 	if got := cause(t, m.(*message.AssociationReleaseResponse).Cause); got != rules.CauseAccepted || len(s.Peers()) != 0 {
 		t.Errorf("release without a Node ID: %v", got)
 	}
+}
+
+// §6.4: a Release that comes again after the agent's restart gets the octets it got, and a new one
+// finds no association. The store forgets it after a while.
+func TestReleaseAfterARestart(t *testing.T) {
+	f := newFake()
+	s := start(t, f, nil)
+	c := newSMF(t, s, "127.0.0.4:0")
+	release := func(seq uint32) []byte {
+		c.send(marshal(message.NewAssociationReleaseRequest(seq, ie.NewNodeID("127.0.0.4", "", ""))))
+		_, _, wire := c.want(pfcp.AssociationReleaseResponse)
+		return wire
+	}
+	c.associate(1000)
+	c.establish(1)
+	first := release(77)
+	s.Close()
+	s = start(t, f, func(cfg *Config) { cfg.Port = s.Local()[0].Port() })
+	if again := release(77); !bytes.Equal(first, again) || len(s.Peers()) != 0 {
+		t.Errorf("got %x, then %x; %d peers", first, again, len(s.Peers()))
+	}
+	if other := release(78); bytes.Equal(first[8:], other[8:]) {
+		t.Errorf("no association was released: %x", other)
+	}
+	// Set up again, the peer may be at the same number: that is another release.
+	c.associate(2000)
+	c.establish(2)
+	if release(77); len(s.Peers()) != 0 || f.CountOfPeer(c.node()) != 0 {
+		t.Errorf("%d peers, %d sessions", len(s.Peers()), f.CountOfPeer(c.node()))
+	}
+	s.Close()
+	start(t, f, func(cfg *Config) { cfg.Port, cfg.ResponseTTL = s.Local()[0].Port(), time.Millisecond })
+	eventually(t, "still in the store", func() bool { return !f.keeps(c.node()) })
 }
 
 func TestConfiguredPeersOnly(t *testing.T) {

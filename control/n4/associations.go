@@ -28,7 +28,7 @@ type association struct {
 	from   netip.AddrPort // where it was set up from
 	to     netip.AddrPort // where our requests go
 
-	setup    *keptSetup // nil: we set it up, or its answer is forgotten
+	setup    *keptAnswer // nil: we set it up, or its answer is forgotten
 	recovery time.Time
 	features uint8 // first octet of CP Function Features
 	up       bool  // heartbeats are answered
@@ -46,12 +46,15 @@ type kept struct {
 	To       netip.AddrPort `json:"to"`
 	Recovery int64          `json:"recovery"` // Unix s
 	Features uint8          `json:"features"`
-	Setup    *keptSetup     `json:"setup,omitempty"`
+	Setup    *keptAnswer    `json:"setup,omitempty"`
+	// Release ended the association: nothing else of it counts.
+	Release *keptAnswer `json:"release,omitempty"`
 }
 
-// keptSetup is the Association Setup Request with its answer: one that comes late, to the agent's
-// next run, must not be done again, for it would delete sessions made since.
-type keptSetup struct {
+// keptAnswer is an Association Setup or Release Request with its answer, for the agent's next run,
+// §6.4. A set-up that comes late must not be done again, for it would delete sessions made since;
+// a release would be told that there is no association.
+type keptAnswer struct {
 	Sequence uint32 `json:"sequence"`
 	Digest   uint64 `json:"digest"`
 	At       int64  `json:"at"` // Unix s
@@ -149,7 +152,7 @@ func (c *call) setup(body []byte) {
 	accept := func() {
 		wire := s.self.EncodeSetupAnswer(c.header.Sequence, rules.CauseAccepted, 0, retained)
 		a := newAssociation(m, c.socket, c.from, netip.AddrPortFrom(c.from.Addr(), s.cfg.peer(c.from.Addr(), m.Node).Port))
-		a.setup = &keptSetup{c.header.Sequence, c.exchange.digest, c.arrived.Unix(), wire}
+		a.setup = &keptAnswer{c.header.Sequence, c.exchange.digest, c.arrived.Unix(), wire}
 		s.begin(a, func() { c.answer(rules.CauseAccepted, wire) })
 	}
 	if retained {
@@ -217,7 +220,7 @@ func (s *Server) begin(a *association, then func()) {
 
 func (s *Server) keep(a *association, then func()) {
 	s.mu.RLock()
-	state, err := json.Marshal(kept{a.socket.local, a.from, a.to, a.recovery.Unix(), a.features, a.setup})
+	state, err := json.Marshal(kept{a.socket.local, a.from, a.to, a.recovery.Unix(), a.features, a.setup, nil})
 	s.mu.RUnlock()
 	if err != nil {
 		panic(err)
@@ -248,15 +251,40 @@ func (s *Server) restore() {
 			s.log.Error("association in the store not understood", "node", node, "error", err)
 			return true
 		}
+		if w.Release != nil {
+			s.recall(s.socketFor(w.From.Addr(), w.Local), node, w.From, pfcp.AssociationReleaseRequest, w.Release)
+			s.forgetRelease(node, time.Until(time.Unix(w.Release.At, 0).Add(s.cfg.ResponseTTL)))
+			return true
+		}
 		a := &association{node: node, socket: s.socketFor(w.To.Addr(), w.Local), from: w.From, to: w.To,
 			setup: w.Setup, recovery: time.Unix(w.Recovery, 0), features: w.Features}
 		s.add(a)
-		if now := time.Now(); w.Setup != nil && now.Sub(time.Unix(w.Setup.At, 0)) <= s.cfg.ResponseTTL {
-			x, _, _ := a.socket.cache.begin(exchangeKey{w.From, w.Setup.Sequence, pfcp.AssociationSetupRequest}, w.Setup.Digest, now)
-			a.socket.cache.finish(x, node, w.Setup.Answer)
+		if w.Setup != nil {
+			s.recall(a.socket, node, w.From, pfcp.AssociationSetupRequest, w.Setup)
 		}
 		s.log.Info("association goes on", "node", node, "peer", w.From)
 		return true
+	})
+}
+
+// recall answers a request of the run before as it did, if that is not too long ago.
+func (s *Server) recall(k *socket, node rules.NodeID, from netip.AddrPort, request uint8, w *keptAnswer) {
+	now := time.Now()
+	if now.Sub(time.Unix(w.At, 0)) > s.cfg.ResponseTTL {
+		return
+	}
+	x, _, _ := k.cache.begin(exchangeKey{from, w.Sequence, request}, w.Digest, now)
+	k.cache.finish(x, node, w.Answer)
+}
+
+// forgetRelease takes a release out of the store after a while, unless the node is associated again.
+func (s *Server) forgetRelease(node rules.NodeID, after time.Duration) {
+	s.later(after, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.associations[node] == nil { // one that is added now is stored after this
+			s.sessions.KeepAssociation(node, nil, nil)
+		}
 	})
 }
 
@@ -295,9 +323,8 @@ func (c *call) updateOrRelease(body []byte) {
 		c.refuse(m.Node, noAssociation)
 		return
 	}
-	accept := func() {
-		c.answer(rules.CauseAccepted, s.self.EncodeNodeAnswer(t+1, c.header.Sequence, rules.CauseAccepted, 0))
-	}
+	wire := s.self.EncodeNodeAnswer(t+1, c.header.Sequence, rules.CauseAccepted, 0)
+	accept := func() { c.answer(rules.CauseAccepted, wire) }
 	if t == pfcp.AssociationUpdateRequest {
 		s.log.Info("association updated", "node", m.Node, "peer", c.from, "release_prepared", m.Preparing)
 		s.changeFeatures(m, accept)
@@ -305,7 +332,25 @@ func (c *call) updateOrRelease(body []byte) {
 	}
 	s.remove(m.Node)
 	s.log.Info("association released", "node", m.Node, "peer", c.from)
-	s.deleteSessions(m.Node, "association released", func() { s.sessions.KeepAssociation(m.Node, nil, accept) })
+	state, wrong := json.Marshal(kept{Local: c.local, From: c.from,
+		Release: &keptAnswer{c.header.Sequence, c.exchange.digest, c.arrived.Unix(), wire}})
+	if wrong != nil {
+		panic(wrong)
+	}
+	c.node = m.Node
+	s.deleteSessions(m.Node, "association released", func() {
+		s.mu.Lock()
+		again := s.associations[m.Node] != nil
+		if !again {
+			s.sessions.KeepAssociation(m.Node, state, accept)
+		}
+		s.mu.Unlock()
+		if again { // set up meanwhile, and kept
+			accept()
+			return
+		}
+		s.forgetRelease(m.Node, s.cfg.ResponseTTL)
+	})
 }
 
 // changeFeatures takes the CP Function Features of an Association Update, if it has them; then is
