@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_cycles.h>
@@ -146,8 +147,8 @@ settle(struct upf_bed *b, const struct moment *a, struct power_trial_result *r)
 	return rc;
 }
 
-static int
-trial_once(struct upf_bed *b, const struct power_trial *t, struct power_trial_result *r)
+int
+power_trial_run(struct upf_bed *b, const struct power_trial *t, struct power_trial_result *r)
 {
 	static struct ap_hist before, after;
 	static struct moment a, e;
@@ -181,19 +182,21 @@ trial_once(struct upf_bed *b, const struct power_trial *t, struct power_trial_re
 	return rc;
 }
 
-int
-power_trial_run(struct upf_bed *b, const struct power_trial *t, unsigned tries,
-		struct power_trial_result *r)
+/** Trials without packets have no delay: their CPU time orders them. */
+static int
+compare(const void *a, const void *b)
 {
-	struct power_trial_result one;
-	int rc = trial_once(b, t, r);
+	const struct power_trial_result *x = a, *y = b;
+	bool delays = !isnan(x->delay_us_p99) && !isnan(y->delay_us_p99);
+	double d = delays ? x->delay_us_p99 - y->delay_us_p99 : x->cpu_percent - y->cpu_percent;
 
-	for (; rc == 0 && tries > 1 && r->disturbed_ms > 0; tries--) {
-		rc = trial_once(b, t, &one);
-		if (rc == 0 && one.disturbed_ms < r->disturbed_ms)
-			*r = one;
-	}
-	return rc;
+	return d < 0 ? -1 : d > 0;
+}
+
+void
+power_trial_sort(struct power_trial_result *r, unsigned n)
+{
+	qsort(r, n, sizeof(*r), compare);
 }
 
 double

@@ -27,13 +27,15 @@ struct power_trial_result {
 	double disturbed_ms; /**< that device and generator wanted a CPU which others had */
 };
 
+/** @return 0, or -errno after a message */
+int power_trial_run(struct upf_bed *b, const struct power_trial *t, struct power_trial_result *r);
+
 /**
- * A neighbour who takes a CPU for a millisecond costs packets, whatever the governor: a trial that
- * was disturbed is repeated, up to `tries` times, and the least disturbed one counts.
- * @return 0, or -errno after a message
+ * By 99th percentile of delay. Of repeated trials the middle one counts: a neighbour who takes a
+ * CPU for a millisecond costs packets whatever the governor, so the worst says nothing, nor does
+ * the luckiest.
  */
-int power_trial_run(struct upf_bed *b, const struct power_trial *t, unsigned tries,
-		    struct power_trial_result *r);
+void power_trial_sort(struct power_trial_result *r, unsigned n);
 
 /** @return packets a second that the busy device takes, or what the generator makes; < 0: -errno */
 double power_trial_capacity(struct upf_bed *b, double seconds);
