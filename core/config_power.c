@@ -21,6 +21,8 @@ defaults(const struct ap_config *cfg, struct ap_cfg_power *p)
 	DEFAULT(p->scale_down_ms, 100);
 	DEFAULT(p->scale_down_idle_percent, 25);
 	DEFAULT(p->scale_down_packets, 32);
+	DEFAULT(p->slot_wakeups_percent, 90);
+	DEFAULT(p->slot_nap_percent, 25);
 }
 
 static int
@@ -47,6 +49,12 @@ finish(const struct ap_config *cfg, struct ap_cfg_power *p, struct ap_error *err
 		    p->scale_down_idle_percent);
 	if (p->slot_us != 0 && (p->slot_us < 50 || p->slot_us > 100000))
 		BAD("%s: power %s: slot_us %u must be 50..100000", cfg->path, p->name, p->slot_us);
+	if (p->slot_wakeups_percent > 200)
+		BAD("%s: power %s: slot_wakeups_percent %u must be 1..200", cfg->path, p->name,
+		    p->slot_wakeups_percent);
+	if (p->slot_nap_percent > 100)
+		BAD("%s: power %s: slot_nap_percent %u must be 1..100", cfg->path, p->name,
+		    p->slot_nap_percent);
 	if (p->backend == AP_PSTATES_MODEL && p->table == NULL)
 		BAD("%s: power %s: backend model needs 'table', a file of P-states such as "
 		    "power/xeon-gold-5418y.yaml",

@@ -34,7 +34,6 @@ struct power_lcore {
 	struct power_pstates pstates;
 	struct power_window window;
 	struct power_slot slot;
-	bool woken; /**< the last sleep was ended by packets, none have been seen since */
 	struct power_residency time;
 	struct power_rxq rxqs[]; /**< as ap_worker.rxqs */
 };

@@ -99,7 +99,8 @@ pause_for(struct ap_worker *w, struct power_lcore *l, uint32_t us)
 	l->time.paused[l->pstates.now] += ns;
 }
 
-static void
+/** @return whether it slept */
+static bool
 sleep_until(struct ap_worker *w, struct power_lcore *l, uint64_t now_ns, uint64_t until_ns)
 {
 	struct ap_slept s;
@@ -111,8 +112,7 @@ sleep_until(struct ap_worker *w, struct power_lcore *l, uint64_t now_ns, uint64_
 								  w->slot_ns - now_ns));
 	s = ap_governor_sleep(w, until_ns);
 	if (s.ns == 0)
-		return;
-	l->woken |= s.woken;
+		return false;
 	/* Packets that come while the thread is late to get up do not make it punctual. */
 	if (!s.woken || s.late_ns > 0)
 		power_slot_slept(&l->slot, s.late_ns);
@@ -121,6 +121,7 @@ sleep_until(struct ap_worker *w, struct power_lcore *l, uint64_t now_ns, uint64_
 	l->time.asleep[l->pstates.now] += s.ns;
 	l->time.cstate[depth] += s.ns;
 	w->power.deep += depth > 0;
+	return true;
 }
 
 /** What the polls of this walk brought, and what to make of it. */
@@ -191,9 +192,10 @@ foresee(struct ap_worker *w, struct power_lcore *l, struct power_verdict v, uint
 {
 	uint64_t until = now + SLOT_AWARE_TIMEOUTS * l->cfg->timeout_ms * AP_NS_PER_MS;
 
-	switch (power_slot_idle(&l->slot, now, &until)) {
+	switch (power_slot_idle(l->cfg, &l->slot, now, &until)) {
 	case POWER_SLOT_SLEEP:
-		sleep_until(w, l, now, until);
+		if (sleep_until(w, l, now, until))
+			power_slot_spend(&l->slot);
 		break;
 	case POWER_SLOT_POLL:
 		if (v.pause_us > 0 || v.sleep)
@@ -219,10 +221,8 @@ slot_aware_after_walk(struct ap_worker *w, uint32_t work, uint64_t tsc)
 	for (unsigned i = 0; i < w->nb_rxqs; i++)
 		taken += w->rxqs[i].taken;
 	/* When the walk began: slowed down or not, they came before. */
-	if (taken > 0) {
-		power_slot_packets(l->cfg, &l->slot, w->now_ns, l->woken);
-		l->woken = false;
-	}
+	if (taken > 0)
+		power_slot_packets(l->cfg, &l->slot, w->now_ns);
 	tsc = slow_down(w, l, work, tsc);
 	now = ap_clock_from_tsc(tsc);
 	v = pass(w, l);
@@ -240,8 +240,7 @@ power_lcore_switch(struct ap_worker *w, enum ap_cfg_governor governor)
 	set_state(w, l, POWER_HIGHEST, ap_clock_ns());
 	memset(l->rxqs, 0, w->nb_rxqs * sizeof(l->rxqs[0]));
 	memset(&l->window, 0, sizeof(l->window));
-	l->slot = (struct power_slot){.late_ns = l->slot.late_ns};
-	l->woken = false;
+	l->slot = (struct power_slot){.late_ns = l->slot.late_ns, .usual_ns = l->slot.usual_ns};
 	w->governor = ap_governor_find(governor, false);
 }
 

@@ -10,8 +10,16 @@
  * burst is over and is awake again just before the next. How much earlier is learned too: how late
  * sleeps of this machine end (deep C-states take 100 us and more), how punctual bursts are, and for
  * how long packets stay out within one.
- * What does not come as expected ends the sleep, as any packet does; what does not come at all is
- * soon expected no more.
+ *
+ * A burst that the lcore watched beginning tells when it came. One that came while the lcore slept
+ * tells only that it came between the last look and now: it confirms what was expected of that
+ * time, and else moves nothing by more than such sleeps usually last too long. What does not come
+ * as expected ends the sleep, as any packet does; what does not come at all is soon expected no
+ * more.
+ *
+ * A budget keeps wake-ups below one a slot: who has none left stays awake until the next burst. Nor
+ * is a short sleep begun: it saves little, and where bursts fill most of the slot, packets that
+ * waited for a late wake-up are caught up with slowly.
  *
  * Pure: time is a parameter. Owner: the lcore.
  */
@@ -23,17 +31,21 @@
 
 /** Zero is its start. */
 struct power_slot {
+	uint64_t looked_ns; /**< last look that found nothing */
 	uint64_t last_ns;   /**< last packets */
 	uint64_t burst_ns;  /**< when their burst began */
 	uint64_t next_ns;   /**< when the next one is expected */
 	uint64_t period_ns; /**< 0: not known yet */
 	uint64_t jitter_ns; /**< mean distance of bursts from when they were expected */
 	uint64_t late_ns;   /**< how late sleeps end, rather too much than too little */
+	uint64_t usual_ns;  /**< how late they usually end */
 	uint64_t settle_ns; /**< a burst may go on for so long after its last packets; 0: least */
 	uint32_t hits;      /**< bursts in a row that came as expected */
 	uint32_t strays;    /**< ... how often they came at another time lately */
 	uint32_t misses;    /**< ... that did not come at all */
 	uint32_t sure;      /**< hits from which the lcore relies on it: fewer when it was told */
+	uint32_t budget;    /**< sleeps that it may begin, in percent of one */
+	bool slept;         /**< since the last packets, as advised */
 };
 
 /** What to do after a pass that found nothing. */
@@ -43,18 +55,18 @@ enum power_slot_advice {
 	POWER_SLOT_SLEEP,   /**< until the time given */
 };
 
-/**
- * A pass found packets.
- * @param woken they ended a sleep: they have been there a while
- */
-void power_slot_packets(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t now_ns,
-			bool woken);
+/** A pass found packets. @param now_ns when it began */
+void power_slot_packets(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t now_ns);
 
 /** A sleep that was to end by itself was over `late_ns` after its time. */
 void power_slot_slept(struct power_slot *s, uint64_t late_ns);
 
 /** A pass found nothing. @param until_ns set with POWER_SLOT_SLEEP */
-enum power_slot_advice power_slot_idle(struct power_slot *s, uint64_t now_ns, uint64_t *until_ns);
+enum power_slot_advice power_slot_idle(const struct ap_cfg_power *cfg, struct power_slot *s,
+				       uint64_t now_ns, uint64_t *until_ns);
+
+/** A sleep that power_slot_idle() advised has begun. */
+void power_slot_spend(struct power_slot *s);
 
 /** @return how much before an event the lcore must be told to wake, ns. */
 uint64_t power_slot_guard(const struct power_slot *s);
