@@ -504,6 +504,10 @@ test_power(void **state)
 		       "1..1000");
 	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("slot_us: 1"), "power eco",
 		       "50..100000");
+	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("slot_wakeups_percent: 201"),
+		       "power eco", "1..200");
+	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("slot_nap_percent: 101"),
+		       "power eco", "1..100");
 	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("governor: fast"), "power[0]",
 		       "Unexpected key: governor");
 	assert_problem("name: x\n" PORTS UE PLACE LCORES "power: [{name: eco}, {name: eco}]\n",

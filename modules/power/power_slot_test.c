@@ -358,6 +358,24 @@ test_a_budget_of_wake_ups(void **state)
 	assert_in_range(l.sleeps, 800, 902);
 }
 
+/** Where bursts leave too little of the slot it stays awake. */
+static void
+test_short_naps_are_not_begun(void **state)
+{
+	const struct ap_cfg_power quarter = {
+		.slot_us = 500, .slot_wakeups_percent = 100, .slot_nap_percent = 25};
+	struct lcore l = rested(&quarter);
+
+	(void)state;
+	for (unsigned k = 6; k < 106; k++)
+		play(&l, T0 + k * SLOT, 300, 15 * US); /* 200 us less 30 of guard and 5 */
+	assert_in_range(l.sleeps, 99, 100);
+	l.sleeps = 0;
+	for (unsigned k = 106; k < 206; k++)
+		play(&l, T0 + k * SLOT, 350, 15 * US);
+	assert_int_equal(l.sleeps, 1); /* after the last of the short bursts */
+}
+
 /** Bursts that come at another time from now on, earlier or later, are soon expected there. */
 static void
 test_a_phase_that_changes(void **state)
@@ -397,6 +415,7 @@ main(void)
 		cmocka_unit_test(test_a_burst_with_gaps),
 		cmocka_unit_test(test_one_sleep_a_slot),
 		cmocka_unit_test(test_a_budget_of_wake_ups),
+		cmocka_unit_test(test_short_naps_are_not_begun),
 		cmocka_unit_test(test_a_phase_that_changes),
 	};
 

@@ -60,6 +60,19 @@ def test_rows(device, slot):
     assert all(idle[name]["wakeups_per_s"] > 0 for name in names[1:])
 
 
+def test_some_governors():
+    command = [AIRPATH, "bench", "power", "--sessions", "50", "--seconds", "0.1", "--json", "-"]
+    command += ["--loads", "50", "--rate-mpps", "0.02", "--tries", "3"]
+    command += ["--governors", "slot-aware,adaptive"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)["rows"]
+    assert [r["governor"] for r in rows] == ["adaptive", "slot-aware"]
+    for row in rows:
+        assert row["tries"] == 3
+        assert row["delay_us_p99_least"] <= row["delay_us_p99"] <= row["delay_us_p99_most"]
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -68,6 +81,8 @@ def test_rows(device, slot):
         ("--slot-us", "10001"),
         ("--bytes", "63"),
         ("--device", "ue"),
+        ("--tries", "100"),
+        ("--governors", "adaptive,eager"),
     ],
 )
 def test_refuses(options):
