@@ -37,16 +37,31 @@ func (m *Manager) remove(s *session, t *rules.Transaction, done rules.Done) {
 				m.finish(s)
 			}
 		}
-		return s.unit.apply(dataplane.DeleteOp(s.seid), nil, func(res *upfpb.OpResult, err error) {
-			if errors.Is(err, dataplane.ErrDisconnected) {
-				m.removeAgain(s, t, done)
-				return
-			}
-			m.removed(s, t, done, res, err)
-		})
+		if t.Encode == nil {
+			return m.removeNow(s, t, done)
+		}
+		return func() {
+			m.tellBefore(s, func() {
+				m.mu.Lock()
+				after := m.removeNow(s, t, done)
+				m.mu.Unlock()
+				after()
+			})
+		}
 	})
 	m.mu.Unlock()
 	after()
+}
+
+// removeNow is called under the mutex; what it returns is called without.
+func (m *Manager) removeNow(s *session, t *rules.Transaction, done rules.Done) func() {
+	return s.unit.apply(dataplane.DeleteOp(s.seid), nil, func(res *upfpb.OpResult, err error) {
+		if errors.Is(err, dataplane.ErrDisconnected) {
+			m.removeAgain(s, t, done)
+			return
+		}
+		m.removed(s, t, done, res, err)
+	})
 }
 
 // removeAgain asks a unit that was lost once more: it may have done it, and then tells first what
@@ -78,7 +93,7 @@ func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res
 	if err != nil || res.GetStatus() != upfpb.Status_OK {
 		reports = m.lastKnown(s, st)
 	}
-	pending, writes := m.lastReports(s.seid, t.Encode != nil)
+	pending, writes := m.lastReports(s.seid, st.room(), t.Encode != nil)
 	writes = append(writes, m.charge(s, st, reports, false)...)
 	a := &rules.Answer{Cause: rules.CauseAccepted, CPSEID: s.cpSEID, Usage: append(pending, m.number(st, reports)...)}
 	var last []byte

@@ -3,6 +3,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"airpath/control/pfcp"
@@ -102,19 +103,53 @@ func TestReportsOfSessionsNobodyAskedToDelete(t *testing.T) {
 	}
 }
 
-// TestALastAnswerFits: what an answer cannot hold is counted as lost.
+// TestALastAnswerFits: what an answer cannot hold is told before it, so that all of it is told once;
+// what nobody answers is counted as lost.
 func TestALastAnswerFits(t *testing.T) {
-	const beyond = 5
-	r := newRig(t)
-	seid := r.accepted(r.establish(plain(7, "10.45.0.3"))).UPSEID
-	r.underWay(seid, lastReportsMax+beyond)
-	a := r.accepted(r.delete(seid))
-	if len(a.Usage) != lastReportsMax+1 || a.Usage[lastReportsMax].SEQN != lastReportsMax+beyond {
-		t.Errorf("%d reports told", len(a.Usage))
+	const beyond = lastReportsMax + 5
+	for name, answer := range map[string]*rules.ReportAnswer{"answered": {Cause: rules.CauseAccepted}, "not answered": nil} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			seid := r.accepted(r.establish(plain(7, "10.45.0.3"))).UPSEID
+			r.underWay(seid, lastReportsMax+beyond)
+			r.reporter.take()
+			r.reporter.holding(false)
+			r.reporter.answering(func(*rules.SessionReport) *rules.ReportAnswer { return answer })
+			a := r.accepted(r.delete(seid))
+			var sizes []int
+			var before []rules.UsageReport
+			for _, s := range r.reporter.take() {
+				sizes = append(sizes, len(s.Usage))
+				before = append(before, s.Usage...)
+			}
+			lost := r.m.Statistics().ReportsLost
+			if answer == nil {
+				if len(a.Usage) != lastReportsMax+1 || !slices.Equal(sizes, []int{lastReportsMax}) || lost != beyond {
+					t.Errorf("%d told, before that %v, %d lost", len(a.Usage), sizes, lost)
+				}
+				return
+			}
+			if !slices.Equal(sizes, []int{lastReportsMax, 5}) || lost != 0 || r.stored() != 0 {
+				t.Errorf("told before: %v, %d lost, %d kept", sizes, lost, r.stored())
+			}
+			sum := uint64(0)
+			for i, u := range append(before, a.Usage...) {
+				if u.SEQN != uint32(i) {
+					t.Fatalf("%d is told at place %d", u.SEQN, i)
+				}
+				sum += u.Volume.TotalBytes
+			}
+			if n := uint64(lastReportsMax + beyond); sum != n*(n+1)/2 {
+				t.Errorf("%d octets", sum)
+			}
+			largestFits(t, a)
+		})
 	}
-	if lost := r.m.Statistics().ReportsLost; lost != beyond || r.stored() != 0 {
-		t.Errorf("%d lost, %d kept", lost, r.stored())
-	}
+}
+
+// largestFits holds an answer to what a datagram takes.
+func largestFits(t *testing.T, a *rules.Answer) {
+	t.Helper()
 	for i := range a.Usage {
 		u := &a.Usage[i]
 		u.HasDuration, u.StartUnix, u.EndUnix, u.FirstPacketUnix, u.LastPacketUnix = true, 1, 2, 1, 2
