@@ -95,18 +95,20 @@ absolute(struct text t, uint8_t *host, struct dpi_name *out)
 static bool
 is_version(const uint8_t *v)
 {
-	return memcmp(v, "HTTP/1.", 7) == 0 && v[7] >= '0' && v[7] <= '9';
+	uint64_t is, want;
+
+	memcpy(&is, v, sizeof(is));
+	memcpy(&want, "HTTP/1.", sizeof(want)); /* and a 0 */
+	is ^= want;
+	memcpy(&want, (const uint8_t[8]){[7] = 0xFF}, sizeof(want));
+	return (is & ~want) == 0 && v[7] >= '0' && v[7] <= '9';
 }
 
 /** A target is visible octets: anything else is a second space or worse, §3. */
 static bool
 is_target(struct text t)
 {
-	for (uint32_t i = 0; i < t.len; i++) {
-		if (t.at[i] <= ' ' || t.at[i] == 0x7f)
-			return false;
-	}
-	return t.len > 0 && t.len <= UINT16_MAX;
+	return t.len > 0 && t.len <= UINT16_MAX && dpi_all_visible(t.at, t.len);
 }
 
 /**
@@ -137,6 +139,39 @@ request_line(struct text line, uint32_t method, uint8_t *host, struct dpi_name *
 	return scheme_skip(&target) ? absolute(target, host, out) : DPI_BAD;
 }
 
+/** The value of Host. */
+static enum dpi_verdict
+host_value(struct text f, uint8_t *host, struct dpi_name *out)
+{
+	bool colons;
+
+	while (f.len > 0 && (f.at[0] == ' ' || f.at[0] == '\t'))
+		f.at++, f.len--;
+	while (f.len > 0 && (f.at[f.len - 1] == ' ' || f.at[f.len - 1] == '\t'))
+		f.len--;
+	/* Nearly all are a name and nothing else. */
+	if (f.len > 1 && f.len <= DPI_HOST_MAX && dpi_host_copy(f.at, f.len, host, &colons) &&
+	    !colons) {
+		out->host = host;
+		out->host_len = (uint16_t)(f.len - (host[f.len - 1] == '.'));
+		return DPI_FOUND;
+	}
+	if (memchr(f.at, '@', f.len) != NULL)
+		return DPI_BAD;
+	return authority(f, host, out);
+}
+
+/** @param f of 5 octets and more */
+static inline bool
+is_host_field(struct text f)
+{
+	uint32_t name, want;
+
+	memcpy(&name, f.at, sizeof(name));
+	memcpy(&want, "host", sizeof(want));
+	return (name | 0x20202020) == want && f.at[4] == ':';
+}
+
 /** Reads fields up to Host. */
 static enum dpi_verdict
 fields(struct lines *l, bool modern, uint8_t *host, struct dpi_name *out)
@@ -145,8 +180,9 @@ fields(struct lines *l, bool modern, uint8_t *host, struct dpi_name *out)
 
 	while (line_next(l, &f)) {
 		const uint8_t *colon;
-		uint32_t name;
 
+		if (f.len >= 5 && is_host_field(f))
+			return host_value((struct text){f.at + 5, f.len - 5}, host, out);
 		/* A request of HTTP/1.1 without Host is answered with 400, §3.2. */
 		if (f.len == 0)
 			return modern ? DPI_BAD : DPI_NONE;
@@ -155,18 +191,6 @@ fields(struct lines *l, bool modern, uint8_t *host, struct dpi_name *out)
 		colon = memchr(f.at, ':', f.len);
 		if (colon == NULL || colon == f.at || colon[-1] == ' ' || colon[-1] == '\t')
 			return DPI_BAD;
-		name = (uint32_t)(colon - f.at);
-		if (name != 4 || strncasecmp((const char *)f.at, "host", 4) != 0)
-			continue;
-		f.at += 5;
-		f.len -= 5;
-		while (f.len > 0 && (f.at[0] == ' ' || f.at[0] == '\t'))
-			f.at++, f.len--;
-		while (f.len > 0 && (f.at[f.len - 1] == ' ' || f.at[f.len - 1] == '\t'))
-			f.len--;
-		if (memchr(f.at, '@', f.len) != NULL)
-			return DPI_BAD;
-		return authority(f, host, out);
 	}
 	return DPI_MORE;
 }

@@ -8,6 +8,8 @@
  * it and at `data`. More octets of the same stream change no verdict but DPI_MORE.
  */
 
+#include <stdbool.h>
+
 #include "modules/dpi/dpi_name.h"
 
 /** HTTP/1 request up to its Host field, RFC 9112 §2.1, §3. */
@@ -64,6 +66,17 @@ dpi_host_octet(uint8_t c)
 		return 0;
 	}
 }
+
+/**
+ * A host in lower case.
+ * @param len at most DPI_HOST_MAX
+ * @param colons whether there are any
+ * @return false: not all of it may be in a host
+ */
+bool dpi_host_copy(const uint8_t *text, uint32_t len, uint8_t host[DPI_HOST_MAX], bool *colons);
+
+/** @return whether no octet is a control character or a space. */
+bool dpi_all_visible(const uint8_t *text, uint32_t len);
 
 /**
  * Takes a host as it is written, without port.
