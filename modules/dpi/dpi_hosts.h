@@ -23,8 +23,10 @@ int dpi_hosts_build(const struct dpi_rule *rules, uint32_t nb, struct dpi_hosts 
 void dpi_hosts_free(struct dpi_hosts *hosts);
 size_t dpi_hosts_memory(const struct dpi_hosts *hosts);
 
-/** @param len 1..DPI_HOST_MAX; the octets may be any
- * @return application of the name, else of the longest domain it is of, else 0. Any thread. */
-uint16_t dpi_hosts_find(const struct dpi_hosts *hosts, const uint8_t *host, unsigned len);
+/** Looks all of them up, with one wait for memory; host_len is 1..DPI_HOST_MAX, the octets may be
+ * any.
+ * @param apps application of the name, else of the longest domain it is of, else 0. Any thread. */
+void dpi_hosts_find(const struct dpi_hosts *hosts, const struct dpi_name *const names[],
+		    unsigned nb, uint16_t apps[]);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "codec/be.h"
 #include "modules/dpi/dpi_nets.h"
+#include "modules/dpi/dpi_nets_filter.h"
 
 enum has { /* of the packet: what a rule may ask for */
 	   HAS_PORTS = 1 << 0,
@@ -61,6 +62,7 @@ enum rest { /* behind the addresses */
 RTE_ACL_RULE_DEF(acl_rule, FIELDS6);
 
 struct dpi_nets {
+	struct dpi_nets_filter *filter;
 	struct rte_acl_ctx *ctx[2]; /* by family, IPv6 second; NULL: no rules */
 	size_t memory;
 };
@@ -248,6 +250,8 @@ dpi_nets_build(const struct dpi_rule *rules, uint32_t nb, uint64_t memory, struc
 	nets = calloc(1, sizeof(*nets));
 	if (!nets)
 		return -ENOMEM;
+	nets->filter = dpi_nets_filter_make(rules, nb);
+	ret = nets->filter ? 0 : -ENOMEM;
 	for (unsigned ip6 = 0; ip6 < 2 && ret == 0; ip6++)
 		if (count[ip6] > 0)
 			ret = build(rules, nb, count[ip6], ip6, memory, &nets->ctx[ip6]);
@@ -262,7 +266,8 @@ dpi_nets_build(const struct dpi_rule *rules, uint32_t nb, uint64_t memory, struc
 		return -E2BIG;
 	}
 	after = heap_used();
-	nets->memory = sizeof(*nets) + (after > before ? after - before : 0);
+	nets->memory = sizeof(*nets) + dpi_nets_filter_memory(nets->filter) +
+		       (after > before ? after - before : 0);
 	*made = nets;
 	return 0;
 }
@@ -274,6 +279,7 @@ dpi_nets_free(struct dpi_nets *nets)
 		return;
 	rte_acl_free(nets->ctx[0]);
 	rte_acl_free(nets->ctx[1]);
+	dpi_nets_filter_free(nets->filter);
 	free(nets);
 }
 
@@ -305,35 +311,41 @@ to_input(const struct flow *f, bool uplink, struct input *in)
 	memcpy(in->ip6.dst, ue, sizeof(in->ip6.dst));
 }
 
+/* @param which bit n: flows[n] is asked for */
 static void
-find(const struct rte_acl_ctx *ctx, bool ip6, const struct flow *const flows[], uint64_t uplink,
-     unsigned nb, uint16_t apps[])
+find(const struct rte_acl_ctx *ctx, const struct flow *const flows[], uint64_t uplink,
+     uint64_t which, uint16_t apps[])
 {
 	struct input in[DPI_FLOWS_MAX];
 	const uint8_t *data[DPI_FLOWS_MAX];
 	uint32_t results[DPI_FLOWS_MAX];
-	uint8_t which[DPI_FLOWS_MAX];
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < nb; i++) {
-		if ((flows[i]->version == 6) != ip6)
-			continue;
+	for (uint64_t left = which; left != 0; left &= left - 1) {
+		const unsigned i = (unsigned)__builtin_ctzll(left);
+
 		to_input(flows[i], uplink >> i & 1, &in[n]);
 		data[n] = (const uint8_t *)&in[n];
-		which[n++] = (uint8_t)i;
+		n++;
 	}
-	if (n == 0 || rte_acl_classify(ctx, data, results, n, 1) != 0)
+	if (rte_acl_classify(ctx, data, results, n, 1) != 0)
 		return;
-	for (unsigned i = 0; i < n; i++)
-		apps[which[i]] = (uint16_t)results[i];
+	n = 0;
+	for (uint64_t left = which; left != 0; left &= left - 1)
+		apps[__builtin_ctzll(left)] = (uint16_t)results[n++];
 }
 
 void
 dpi_nets_find(const struct dpi_nets *nets, const struct flow *const flows[], uint64_t uplink,
 	      unsigned nb, uint16_t apps[])
 {
+	const uint64_t may = dpi_nets_filter_may(nets->filter, flows, uplink, nb);
+	uint64_t of[2] = {0, 0};
+
 	memset(apps, 0, nb * sizeof(*apps));
+	for (uint64_t left = may; left != 0; left &= left - 1)
+		of[flows[__builtin_ctzll(left)]->version == 6] |= left & -left;
 	for (unsigned ip6 = 0; ip6 < 2; ip6++)
-		if (nets->ctx[ip6])
-			find(nets->ctx[ip6], ip6, flows, uplink, nb, apps);
+		if (nets->ctx[ip6] && of[ip6] != 0)
+			find(nets->ctx[ip6], flows, uplink, of[ip6], apps);
 }

@@ -9,7 +9,9 @@
 #include <hs/hs.h>
 
 #include "modules/dpi/dpi_compile.h"
+#include "modules/dpi/dpi_grams.h"
 #include "modules/dpi/dpi_patterns.h"
+#include "modules/dpi/dpi_texts.h"
 
 enum form { LITERAL, EXPRESSION, FORMS };
 
@@ -20,6 +22,8 @@ struct pattern {
 
 struct kind {
 	hs_database_t *db[FORMS]; /* NULL: no rules */
+	struct dpi_grams *grams[FORMS];
+	struct dpi_texts *texts;  /* of the LITERAL ones; NULL: no index */
 	struct pattern *patterns; /* by id: the first rule is 0 */
 	uint32_t nb;
 };
@@ -209,7 +213,14 @@ build_kind(struct dpi_patterns *p, enum dpi_pattern_kind kind, const struct dpi_
 
 		if (job.nb > 0)
 			ret = compile(&job, &k->db[form], &p->memory, err);
+		if (job.nb > 0 && ret == 0)
+			ret = dpi_grams_build(job.expressions, job.nb, job.literal,
+					      &k->grams[form]);
+		if (form == LITERAL && ret == 0)
+			ret = dpi_texts_build(k->grams[form], job.expressions, job.nb, &k->texts);
+		p->memory += dpi_grams_memory(k->grams[form]);
 	}
+	p->memory += dpi_texts_memory(k->texts);
 	p->memory += k->nb * sizeof(*k->patterns);
 	free(l.of[LITERAL]);
 	free(l.of[EXPRESSION]);
@@ -278,8 +289,11 @@ dpi_patterns_free(struct dpi_patterns *p)
 	if (!p)
 		return;
 	for (unsigned kind = 0; kind < DPI_PATTERN_KINDS; kind++) {
-		for (unsigned form = 0; form < FORMS; form++)
+		for (unsigned form = 0; form < FORMS; form++) {
 			hs_free_database(p->kinds[kind].db[form]);
+			dpi_grams_free(p->kinds[kind].grams[form]);
+		}
+		dpi_texts_free(p->kinds[kind].texts);
 		free(p->kinds[kind].patterns);
 	}
 	free(p);
@@ -342,8 +356,15 @@ dpi_patterns_find(const struct dpi_patterns *p, enum dpi_pattern_kind kind, cons
 	const struct kind *k = &p->kinds[kind];
 	struct search s = {.patterns = k->patterns, .best = UINT32_MAX};
 
-	for (unsigned form = 0; form < FORMS && s.best != 0; form++)
-		if (k->db[form])
+	for (unsigned form = 0; form < FORMS && s.best != 0; form++) {
+		const uint32_t id = form == LITERAL && k->texts
+					    ? dpi_texts_find(k->texts, text, len)
+					    : DPI_TEXT_UNKNOWN;
+
+		if (id != DPI_TEXT_UNKNOWN)
+			s.best = id;
+		else if (k->db[form] && dpi_grams_may(k->grams[form], text, len))
 			hs_scan(k->db[form], (const char *)text, len, 0, scratch, found, &s);
+	}
 	return s.best == UINT32_MAX ? 0 : k->patterns[s.best].app;
 }

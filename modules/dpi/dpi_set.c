@@ -210,6 +210,20 @@ dpi_scratch_free(struct dpi_scratch *s)
 
 /* --- lookup ----------------------------------------------------------------------------------- */
 
+/* memcpy() of some tens of octets, which compilers make a slow instruction of. */
+static inline void
+copy(uint8_t *to, const uint8_t *from, size_t len)
+{
+	if (len < 16) {
+		for (size_t i = 0; i < len; i++)
+			to[i] = from[i];
+		return;
+	}
+	for (size_t i = 0; i + 16 < len; i += 16)
+		memcpy(to + i, from + i, 16);
+	memcpy(to + len - 16, from + len - 16, 16);
+}
+
 static uint16_t
 find_url(const struct dpi_set *set, struct dpi_scratch *s, const struct dpi_name *name)
 {
@@ -217,35 +231,65 @@ find_url(const struct dpi_set *set, struct dpi_scratch *s, const struct dpi_name
 
 	if (path_len > DPI_URL_MAX - host_len)
 		path_len = DPI_URL_MAX - host_len;
-	memcpy(s->url, name->host, host_len);
-	memcpy(s->url + host_len, name->path, path_len);
+	copy(s->url, name->host, host_len);
+	copy(s->url + host_len, name->path, path_len);
 	return dpi_patterns_find(set->patterns, DPI_URLS, s->url, (unsigned)(host_len + path_len),
 				 s->hs);
 }
 
-uint16_t
-dpi_set_name(const struct dpi_set *set, struct dpi_scratch *s, const struct dpi_name *name)
+/** What URL patterns say, and where they say nothing, what has to be asked next. */
+static unsigned
+find_urls(const struct dpi_set *set, struct dpi_scratch *s, const struct dpi_name names[],
+	  unsigned nb, uint16_t apps[], uint8_t left[])
 {
-	uint16_t app = 0;
+	const bool any = dpi_patterns_has(set->patterns, DPI_URLS);
+	unsigned nb_left = 0;
 
-	if (name->host_len == 0 || name->host_len > DPI_HOST_MAX)
-		return 0;
-	if (name->path_len > 0 && dpi_patterns_has(set->patterns, DPI_URLS))
-		app = find_url(set, s, name);
-	if (app == 0 && set->hosts)
-		app = dpi_hosts_find(set->hosts, name->host, name->host_len);
-	if (app == 0 && dpi_patterns_has(set->patterns, DPI_HOSTS))
-		app = dpi_patterns_find(set->patterns, DPI_HOSTS, name->host, name->host_len,
-					s->hs);
-	return app;
+	for (unsigned i = 0; i < nb; i++) {
+		const struct dpi_name *name = &names[i];
+
+		apps[i] = 0;
+		if (name->host_len == 0 || name->host_len > DPI_HOST_MAX)
+			continue;
+		if (any && name->path_len > 0)
+			apps[i] = find_url(set, s, name);
+		if (apps[i] == 0)
+			left[nb_left++] = (uint8_t)i;
+	}
+	return nb_left;
 }
 
 void
 dpi_set_names(const struct dpi_set *set, struct dpi_scratch *s, const struct dpi_name names[],
 	      unsigned nb, uint16_t apps[])
 {
-	for (unsigned i = 0; i < nb; i++)
-		apps[i] = dpi_set_name(set, s, &names[i]);
+	const bool patterns = dpi_patterns_has(set->patterns, DPI_HOSTS);
+	const struct dpi_name *ask[DPI_NAMES_MAX];
+	uint16_t said[DPI_NAMES_MAX];
+	uint8_t left[DPI_NAMES_MAX];
+	const unsigned nb_left = find_urls(set, s, names, nb, apps, left);
+
+	for (unsigned i = 0; i < nb_left; i++)
+		ask[i] = &names[left[i]];
+	if (set->hosts)
+		dpi_hosts_find(set->hosts, ask, nb_left, said);
+	else
+		memset(said, 0, nb_left * sizeof(said[0]));
+	for (unsigned i = 0; i < nb_left; i++) {
+		if (said[i] == 0 && patterns)
+			said[i] = dpi_patterns_find(set->patterns, DPI_HOSTS, ask[i]->host,
+						    ask[i]->host_len, s->hs);
+		apps[left[i]] = said[i];
+	}
+}
+
+uint16_t
+dpi_set_name(const struct dpi_set *set, struct dpi_scratch *s, const struct dpi_name *name)
+{
+	uint16_t app;
+
+	dpi_set_names(set, s, name, 1, &app);
+	return app;
 }
 
 void
