@@ -3,7 +3,8 @@
 // What crosses between the management unit (airpath-n4) and a forwarding unit (airpath run, role
 // `upf`). The forwarding unit listens on a UNIX SOCK_SEQPACKET socket; one packet is one message,
 // at most MESSAGE_MAX = 196608 octets. Both ends set SO_SNDBUF for that and treat MSG_TRUNC as an
-// error that closes the connection. One agent at a time: another is refused.
+// error that closes the connection. One agent at a time: another is refused. Who has not become it
+// in 10 s is hung up on, or earlier where there is no room for another connection.
 //
 // The agent sends whole sessions: a Session replaces the one of the same id, atomically, and what
 // runs on (meters, usage since the last report, buffered packets) carries over to rules of the

@@ -37,6 +37,7 @@ ctl_server_init(struct ctl_server *s, const char *who, const char *peer, const c
 	s->max = max < CTL_CLIENTS_MAX ? max : CTL_CLIENTS_MAX;
 	s->send_max = 0;
 	s->patience_ns = PATIENCE_NS;
+	s->idle_ns = 0;
 	s->connections = s->bad_messages = 0;
 	for (unsigned i = 0; i < CTL_CLIENTS_MAX; i++)
 		s->clients[i] = (struct ctl_client){.fd = -1};
@@ -181,6 +182,23 @@ place(struct ctl_server *s)
 	return NULL;
 }
 
+/** Of someone who has not said who it is. */
+static struct ctl_client *
+make_room(struct ctl_server *s)
+{
+	struct ctl_client *oldest = NULL;
+
+	for (unsigned i = 0; i < s->max && s->idle_ns; i++) {
+		struct ctl_client *c = &s->clients[i];
+
+		if (!c->admitted && (oldest == NULL || c->since_ns < oldest->since_ns))
+			oldest = c;
+	}
+	if (oldest)
+		ctl_hang_up(s, oldest, "says nothing and others come: hung up");
+	return oldest;
+}
+
 struct ctl_client *
 ctl_accept(struct ctl_server *s)
 {
@@ -190,13 +208,26 @@ ctl_accept(struct ctl_server *s)
 	if (fd < 0)
 		return NULL;
 	c = place(s);
+	if (c == NULL)
+		c = make_room(s);
 	if (c == NULL || watch(s, fd, (uint64_t)(c - s->clients)) < 0) {
 		close(fd);
 		return NULL;
 	}
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-	*c = (struct ctl_client){.fd = fd, .nb = ++s->connections};
+	*c = (struct ctl_client){.fd = fd, .nb = ++s->connections, .since_ns = ap_clock_ns()};
 	return c;
+}
+
+void
+ctl_expire(struct ctl_server *s)
+{
+	const uint64_t now_ns = ap_clock_ns();
+
+	for (unsigned i = 0; i < s->max && s->idle_ns; i++)
+		if (s->clients[i].fd >= 0 && !s->clients[i].admitted &&
+		    now_ns - s->clients[i].since_ns >= s->idle_ns)
+			ctl_hang_up(s, &s->clients[i], "says no Hello: hung up");
 }
 
 size_t

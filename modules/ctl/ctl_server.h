@@ -28,6 +28,8 @@ struct ctl_client {
 	unsigned nb_send;  /**< answers that wait for the socket */
 	uint64_t stuck_ns; /**< since when it takes none of them, 0: it does */
 	bool deaf;         /**< nothing is read from it: too many answers wait */
+	bool admitted;     /**< the user has said who it is: it stays as long as it wants */
+	uint64_t since_ns; /**< when it came */
 	void *data;        /**< the user's, NULL at first */
 };
 
@@ -40,6 +42,7 @@ struct ctl_server {
 	unsigned max;         /**< clients at once; one more is turned away */
 	unsigned send_max;    /**< answers that wait before no more is read; 0: no bound */
 	uint64_t patience_ns; /**< after which who takes none of its answers is hung up on */
+	uint64_t idle_ns;     /**< after which who is not admitted is, and makes room; 0: never */
 	struct ctl_client clients[CTL_CLIENTS_MAX];
 	uint64_t connections;
 	uint64_t bad_messages;
@@ -64,7 +67,10 @@ int ctl_server_listen(struct ctl_server *s, struct ap_error *err);
 void ctl_server_close(struct ctl_server *s);
 void ctl_server_fini(struct ctl_server *s);
 
-/** @return the new client, or NULL. */
+/**
+ * Where there is no room and `idle_ns` is set, the oldest that is not admitted makes it.
+ * @return the new client, or NULL.
+ */
 struct ctl_client *ctl_accept(struct ctl_server *s);
 
 /** @param why for people, NULL: nothing is wrong */
@@ -72,6 +78,9 @@ void ctl_hang_up(struct ctl_server *s, struct ctl_client *client, const char *wh
 
 /** @return octets of a whole message in s->buf; 0: nothing now, or the connection ended. */
 size_t ctl_receive(struct ctl_server *s, struct ctl_client *client);
+
+/** Hangs up on who was not admitted for `idle_ns`. */
+void ctl_expire(struct ctl_server *s);
 
 /** @return the client of a connection, or NULL: it is gone. */
 struct ctl_client *ctl_client_of(struct ctl_server *s, uint64_t nb);

@@ -142,6 +142,7 @@ step(struct upf_control *c)
 	any |= upf_apps_step(c);
 	upf_load_tell(c);
 	upf_socket_flush(c);
+	ctl_expire(&c->server);
 	pthread_mutex_unlock(&c->lock);
 	if (waiting && !any && nb <= 0)
 		sleep_short(c);

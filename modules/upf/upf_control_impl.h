@@ -23,8 +23,9 @@
 #define UPF_MESSAGE_MAX CTL_MESSAGE_MAX
 #define UPF_EVENTS_MAX 65536
 #define UPF_TOLD_MAX 65536
-#define UPF_UNDER_WAY_MAX 512 /**< messages at one worker: less than its rings hold */
-#define UPF_SEND_QUEUE_MAX 64 /**< replies that wait for the socket before requests do */
+#define UPF_UNDER_WAY_MAX 512           /**< messages at one worker: less than its rings hold */
+#define UPF_HELLO_NS (10 * AP_NS_PER_S) /**< a client has to have become the agent in */
+#define UPF_SEND_QUEUE_MAX 64           /**< replies that wait for the socket before requests do */
 
 typedef Airpath__Upf__V1__OpResult UpfOpResult;
 typedef Airpath__Upf__V1__Request UpfRequest;

@@ -287,6 +287,40 @@ agent_is_welcomed(void **state)
 	rig_free(rig);
 }
 
+/** Who says nothing keeps nobody out, whether time passes or not; the agent stays. */
+static void
+idle_clients_keep_nobody_out(void **state)
+{
+	struct rig *rig = rig_make(1, 16, true);
+	struct upf_control *c = rig->upf.control;
+	struct ap_error err = {0};
+	int idle[CTL_CLIENTS_MAX], agent, other;
+	char byte;
+
+	(void)state;
+	assert_int_equal(upf_control_start(c, &err), 0);
+	for (unsigned i = 0; i < CTL_CLIENTS_MAX; i++)
+		idle[i] = agent_connect(rig);
+	agent = agent_connect(rig);
+	airpath__upf__v1__answer__free_unpacked(agent_hello(agent), NULL);
+	assert_int_equal(recv(idle[0], &byte, 1, 0), 0);
+	for (unsigned i = 0; i < 3 * CTL_CLIENTS_MAX; i++)
+		close(agent_connect(rig));
+	other = agent_connect(rig);
+	pthread_mutex_lock(&c->lock);
+	c->server.idle_ns = 1;
+	pthread_mutex_unlock(&c->lock);
+	assert_int_equal(recv(other, &byte, 1, 0), 0);
+	for (unsigned i = 1; i < CTL_CLIENTS_MAX; i++)
+		assert_int_equal(recv(idle[i], &byte, 1, 0), 0);
+	airpath__upf__v1__answer__free_unpacked(agent_hello(agent), NULL);
+	for (unsigned i = 0; i < CTL_CLIENTS_MAX; i++)
+		close(idle[i]);
+	close(other);
+	close(agent);
+	rig_free(rig);
+}
+
 static Airpath__Upf__V1__Load
 load_receive(int fd)
 {
@@ -441,6 +475,7 @@ main(void)
 		cmocka_unit_test(peers_are_shared_and_rest),
 		cmocka_unit_test(peers_run_out),
 		cmocka_unit_test(agent_is_welcomed),
+		cmocka_unit_test(idle_clients_keep_nobody_out),
 		cmocka_unit_test(load_is_told_to_who_asks),
 		cmocka_unit_test(who_does_not_read_costs_nothing_and_ends),
 		cmocka_unit_test(socket_that_is_no_socket_stays),

@@ -61,7 +61,7 @@ do_hello(struct upf_control *c, const UpfRequest *q)
 		ctl_events_rewind(&c->events);
 		ctl_events_rewind(&c->told);
 	}
-	c->greeted = true;
+	c->greeted = c->agent->admitted = true;
 	return upf_answer_welcome(c, q->seq);
 }
 

@@ -23,6 +23,7 @@ upf_socket_listen(struct upf_control *c, struct ap_error *err)
 	snprintf(who, sizeof(who), "upf %s", c->upf->cfg->name);
 	rc = ctl_server_init(&c->server, who, "agent", c->upf->cfg->socket, CTL_CLIENTS_MAX);
 	c->server.send_max = UPF_SEND_QUEUE_MAX;
+	c->server.idle_ns = UPF_HELLO_NS;
 	c->server.closed = closed;
 	c->server.arg = c;
 	if (rc < 0)

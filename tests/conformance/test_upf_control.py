@@ -265,7 +265,6 @@ def test_a_second_agent_is_refused_while_the_first_lives(unit):
     refusal = f"another agent is connected, pid {os.getpid()}"
     assert newcomer.hello().error == refusal
     assert newcomer.config().error == refusal
-    idle = unit.agent(hello=False)
     run = [AIRPATH, "run", str(unit.file)]
     again = unit.net.run(unit.ns, run, check=False)
     assert again.returncode != 0
@@ -273,6 +272,7 @@ def test_a_second_agent_is_refused_while_the_first_lives(unit):
     assert [s.id for s in first.list().sessions] == [11]
     assert unit.ask("info")["connections"] == 1
     # It is gone the moment its end closes, whatever of it was not read.
+    newcomer, idle = unit.agent(hello=False), unit.agent(hello=False)
     first.send(list=first.pb.List(max=1))
     first.close()
     assert newcomer.hello().welcome.sessions == 1
