@@ -16,6 +16,7 @@
 #include "core/account.h"
 #include "core/clock.h"
 #include "core/eal.h"
+#include "core/slab.h"
 #include "modules/upf/upf.h"
 #include "modules/upf/upf_owner.h"
 
@@ -160,13 +161,13 @@ session_fill(void *arg, uint32_t i, struct upf_agent_session *s)
 					.policies = b->cfg.dpi && i < b->cfg.active};
 }
 
-/** Octets that are in use: of the C library, and of EAL. */
+/** Octets that are in use: of the C library, of slabs, and of EAL. */
 static double
 memory(void)
 {
 	struct mallinfo2 c = mallinfo2();
 	struct rte_malloc_socket_stats s;
-	double octets = (double)c.uordblks + (double)c.hblkhd;
+	double octets = (double)c.uordblks + (double)c.hblkhd + (double)ap_slab_bytes();
 
 	for (unsigned i = 0; i < rte_socket_count(); i++)
 		if (rte_malloc_get_socket_stats(rte_socket_id_by_idx(i), &s) == 0)

@@ -21,7 +21,8 @@ upf_compiler_create(const struct upf_compiler_config *config)
 	c->c.burst_bytes = c->c.burst_bytes ? c->c.burst_bytes : UPF_BURST_DEFAULT_MIN;
 	c->sets = upf_filter_sets_create(config->socket);
 	c->profiles = upf_profiles_create(config->socket);
-	if (!c->sets || !c->profiles) {
+	c->slab = ap_slab_create();
+	if (!c->sets || !c->profiles || !c->slab) {
 		upf_compiler_destroy(c);
 		return NULL;
 	}
@@ -35,6 +36,7 @@ upf_compiler_destroy(struct upf_compiler *c)
 		return;
 	upf_filter_sets_destroy(c->sets);
 	upf_profiles_destroy(c->profiles);
+	ap_slab_destroy(c->slab);
 	free(c);
 }
 

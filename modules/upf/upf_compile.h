@@ -74,6 +74,6 @@ unsigned upf_compiler_profiles(const struct upf_compiler *c);
  * After the worker took the rules in use: frees what only the installation needed (lanes that
  * now lie in the session). For rules in use that is the one thing the control thread may touch.
  */
-void upf_rules_installed(struct upf_lane *spent);
+void upf_rules_installed(struct upf_compiler *c, struct upf_lane *spent);
 
 #endif

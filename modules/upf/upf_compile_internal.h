@@ -4,6 +4,7 @@
 
 /** What the files of the compiler share; see upf_compile.h. */
 
+#include "core/slab.h"
 #include "modules/upf/upf_compile.h"
 #include "modules/upf/upf_ethernet.h"
 #include "modules/upf/upf_filter.h"
@@ -54,6 +55,7 @@ struct upf_compiler {
 	struct upf_compiler_config c;
 	struct upf_filter_sets *sets;
 	struct upf_profiles *profiles;
+	struct ap_slab *slab; /**< rules, and lanes of sessions with many */
 	struct upf_work work;
 };
 

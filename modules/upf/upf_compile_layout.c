@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Places in the one allocation of struct upf_rules; its making and its end. */
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
@@ -136,25 +135,31 @@ lay_out(const struct upf_work *w, bool twice, struct upf_rules *r)
 	return at + w->nb_group_lanes;
 }
 
+static size_t
+lanes_bytes(size_t nb)
+{
+	return RTE_MAX(nb, (size_t)UPF_INLINE_LANES) * sizeof(struct upf_lane);
+}
+
 /* The rules without what refers to other rules. The groups' filter sets are theirs from now on. */
 static struct upf_rules *
-make(struct upf_work *w)
+make(struct upf_compiler *c)
 {
+	struct upf_work *w = &c->work;
 	const UpfSession *m = w->m;
 	bool twice = counts_twice(m);
 	size_t bytes = lay_out(w, twice, NULL);
-	struct upf_rules *r = calloc(1, bytes);
-	size_t lanes = RTE_MAX(m->n_pdrs, (size_t)UPF_INLINE_LANES) * sizeof(struct upf_lane);
+	struct upf_rules *r = ap_slab_alloc(c->slab, bytes);
 
 	if (!r)
 		return NULL;
-	r->lanes = aligned_alloc(RTE_CACHE_LINE_SIZE, lanes);
+	lay_out(w, twice, r);
+	r->bytes = (uint32_t)bytes;
+	r->lanes = ap_slab_alloc(c->slab, lanes_bytes(m->n_pdrs));
 	if (!r->lanes) {
-		free(r);
+		ap_slab_free(c->slab, r, bytes);
 		return NULL;
 	}
-	memset(r->lanes, 0, lanes);
-	lay_out(w, twice, r);
 	r->id = m->id;
 	r->handle = m->handle;
 	r->version = m->version;
@@ -221,7 +226,7 @@ upf_compile(struct upf_compiler *c, const UpfSession *m, struct upf_compile_erro
 		put_groups(c);
 		return NULL;
 	}
-	r = make(w);
+	r = make(c);
 	if (!r) {
 		put_groups(c);
 		upf_refuse_memory(w);
@@ -266,12 +271,12 @@ upf_rules_free(struct upf_compiler *c, struct upf_rules *r)
 	for (unsigned i = 0; i < r->nb_groups; i++)
 		if (r->groups[i].filters)
 			upf_filter_put(c->sets, r->groups[i].filters);
-	free(r->lanes);
-	free(r);
+	ap_slab_free(c->slab, r->lanes, lanes_bytes(r->nb_lanes));
+	ap_slab_free(c->slab, r, r->bytes);
 }
 
 void
-upf_rules_installed(struct upf_lane *spent)
+upf_rules_installed(struct upf_compiler *c, struct upf_lane *spent)
 {
-	free(spent);
+	ap_slab_free(c->slab, spent, lanes_bytes(UPF_INLINE_LANES));
 }

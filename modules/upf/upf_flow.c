@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 
 #include "core/clock.h"
+#include "core/huge.h"
 #include "modules/upf/upf_flow.h"
 
 #define SWEEP_NS (60 * AP_NS_PER_S) /* once through the table */
 #define PAGE_BYTES 4096
 #define TCP 6
-
-static void *
-map(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p == MAP_FAILED)
-		return NULL;
-	/* Large pages where the kernel has them; it works without. */
-	(void)madvise(p, bytes, MADV_HUGEPAGE);
-	return p;
-}
 
 struct upf_flows *
 upf_flows_create(uint32_t flows)
@@ -36,7 +23,7 @@ upf_flows_create(uint32_t flows)
 		   (sizeof(struct upf_flow_bucket) + UPF_FLOW_WAYS * sizeof(struct upf_flow));
 	/* Whose hash is known can have all his flows in one bucket. */
 	if (getrandom(t->secret, sizeof(t->secret), 0) == sizeof(t->secret))
-		t->flows = map(t->bytes);
+		t->flows = ap_huge_alloc(t->bytes);
 	if (t->flows == NULL) {
 		free(t);
 		return NULL;
@@ -50,7 +37,7 @@ upf_flows_destroy(struct upf_flows *t)
 {
 	if (t == NULL)
 		return;
-	munmap(t->flows, t->bytes);
+	ap_huge_free(t->flows, t->bytes);
 	free(t);
 }
 

@@ -354,7 +354,7 @@ set_done(struct upf_control *c, struct upf_msg *m, struct upf_id *e)
 	e->rules = m->rules;
 	if (m->applied.old && m->applied.old->ethernet && !e->rules->ethernet)
 		upf_macs_gone(&c->macs, m->id);
-	upf_rules_installed(m->applied.spent);
+	upf_rules_installed(c->compiler, m->applied.spent);
 	upf_remotes_replace(&c->remotes, c->upf->net, m->id, m->applied.old, e->rules);
 	if (m->applied.old) {
 		upf_index_remove(c->upf->index, m->applied.old, e->rules);

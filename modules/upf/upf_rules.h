@@ -69,6 +69,7 @@ struct upf_rules {
 	uint64_t id;                  /**< SEID of the UP F-SEID */
 	uint32_t handle;
 	uint32_t version;
+	uint32_t bytes;         /**< of this allocation */
 	uint8_t ue_ip4[4];      /**< network order, 0: none */
 	uint8_t ue_ip6[8];      /**< likewise; bits behind ue_ip6_bits are 0 */
 	uint8_t ue_ip6_bits;    /**< 0: none; at most 64 */

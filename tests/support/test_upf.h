@@ -332,7 +332,7 @@ test_set(struct test_unit *u, const UpfSession *m)
 		return ret;
 	}
 	assert_ptr_equal(done.old, old);
-	upf_rules_installed(done.spent);
+	upf_rules_installed(u->compiler, done.spent);
 	if (old) {
 		upf_index_remove(u->index, old, r);
 		upf_rules_free(u->compiler, old);
