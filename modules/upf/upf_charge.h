@@ -21,7 +21,7 @@ static inline void
 upf_charge_count(struct upf_charger *c, struct upf_session *s, struct upf_lane *lane,
 		 uint32_t bytes, uint32_t now_ms, uint64_t now_ns)
 {
-	lane->packets++;
+	lane->first_ms = lane->packets++ == 0 ? now_ms : lane->first_ms;
 	lane->bytes += bytes;
 	lane->last_ms = now_ms;
 	if (unlikely(!(s->flags & UPF_SESSION_DIRTY)))
@@ -38,7 +38,7 @@ upf_charge_before(struct upf_charger *c, struct upf_session *s, unsigned lane, u
 	struct upf_accounts *a = upf_accounts_of(s);
 	struct upf_lane_before *before = &a->before[lane];
 
-	before->packets++;
+	before->first_ms = before->packets++ == 0 ? now_ms : before->first_ms;
 	before->bytes += bytes;
 	s->lanes[lane].last_ms = now_ms;
 	if (!(s->flags & UPF_SESSION_DIRTY))

@@ -19,8 +19,7 @@ upf_flows_create(uint32_t flows)
 	if (t == NULL)
 		return NULL;
 	t->nb_buckets = (flows + UPF_FLOW_WAYS - 1) / UPF_FLOW_WAYS;
-	t->bytes = t->nb_buckets *
-		   (sizeof(struct upf_flow_bucket) + UPF_FLOW_WAYS * sizeof(struct upf_flow));
+	t->bytes = (size_t)t->nb_buckets * UPF_FLOW_WAYS * sizeof(struct upf_flow);
 	/* Whose hash is known can have all his flows in one bucket. */
 	if (getrandom(t->secret, sizeof(t->secret), 0) == sizeof(t->secret))
 		t->flows = ap_huge_alloc(t->bytes);
@@ -28,7 +27,6 @@ upf_flows_create(uint32_t flows)
 		free(t);
 		return NULL;
 	}
-	t->buckets = (void *)(t->flows + (size_t)t->nb_buckets * UPF_FLOW_WAYS);
 	return t;
 }
 
@@ -54,62 +52,91 @@ upf_flows_touch(struct upf_flows *t)
 uint32_t
 upf_flow_find(const struct upf_flows *t, const struct upf_flow_key *key, uint64_t hash)
 {
-	const uint32_t b = upf_flow_bucket_of(t, hash);
-	const uint16_t tag = upf_flow_tag(hash);
-	const struct upf_flow_bucket *bucket = &t->buckets[b];
+	const uint32_t home = upf_flow_home(t, hash), bucket = home - home % UPF_FLOW_WAYS;
 
-	for (uint32_t w = 0; w < UPF_FLOW_WAYS; w++)
-		if (bucket->tag[w] == tag && upf_flow_is(&t->flows[b * UPF_FLOW_WAYS + w], key))
-			return b * UPF_FLOW_WAYS + w;
+	for (uint32_t kin = t->flows[home].kin; kin != 0; kin &= kin - 1) {
+		const uint32_t at = bucket + (uint32_t)__builtin_ctz(kin);
+
+		if (upf_flow_is(&t->flows[at], key))
+			return at;
+	}
 	return UPF_FLOW_NONE;
 }
 
-/* A free place of the bucket, else that of the flow seen longest ago. @param most ticks it idled */
-static unsigned
-place_of(const struct upf_flow_bucket *b, uint16_t tick, uint16_t *most)
+/* The line at home if it is free, else any free one of the bucket, else that of the flow seen
+ * longest ago. @param most ticks it idled; 0: it is free, or all are busy */
+static uint32_t
+place_of(const struct upf_flows *t, uint32_t home, uint16_t tick, uint16_t *most)
 {
-	unsigned oldest = 0;
+	const uint32_t bucket = home - home % UPF_FLOW_WAYS;
+	uint32_t oldest = home;
 
 	*most = 0;
-	for (unsigned w = 0; w < UPF_FLOW_WAYS; w++) {
-		const uint16_t idle = (uint16_t)(tick - b->seen[w]);
+	if (t->flows[home].key.handle == 0)
+		return home;
+	for (uint32_t w = 0; w < UPF_FLOW_WAYS; w++)
+		rte_prefetch0(&t->flows[bucket + w]);
+	for (uint32_t w = 0; w < UPF_FLOW_WAYS; w++) {
+		const struct upf_flow *f = &t->flows[bucket + w];
+		const uint16_t idle = (uint16_t)(tick - f->seen);
 
-		if (b->tag[w] == 0)
-			return w;
+		if (f->key.handle == 0) {
+			*most = 0;
+			return bucket + w;
+		}
 		if (idle > *most) {
 			*most = idle;
-			oldest = w;
+			oldest = bucket + w;
 		}
 	}
 	return oldest;
+}
+
+/* The line is free from now on: its home does not know of it. */
+static void
+leave(struct upf_flows *t, uint32_t at)
+{
+	struct upf_flow *f = &t->flows[at];
+	struct upf_flow_key key = f->key;
+	uint32_t home;
+
+	memset(key.zero, 0, sizeof(key.zero));
+	if (!(key.what & UPF_FLOW_IP6))
+		memset(key.ends[0] + sizeof(f->end4), 0, sizeof(f->first));
+	home = upf_flow_home(t, upf_flow_hash(t, &key));
+	t->flows[home].kin &= (uint8_t) ~(1U << at % UPF_FLOW_WAYS);
+	f->key.handle = 0;
 }
 
 uint32_t
 upf_flow_add(struct upf_flows *t, const struct upf_flow_key *key, uint64_t hash, uint16_t tick,
 	     struct upf_flow *gone)
 {
-	const uint32_t b = upf_flow_bucket_of(t, hash);
-	struct upf_flow_bucket *bucket = &t->buckets[b];
+	const uint32_t home = upf_flow_home(t, hash);
 	uint16_t idle;
-	const unsigned w = place_of(bucket, tick, &idle);
-	struct upf_flow *f = &t->flows[b * UPF_FLOW_WAYS + w];
+	const uint32_t at = place_of(t, home, tick, &idle);
+	struct upf_flow *f = &t->flows[at];
+	uint8_t kin;
 
 	gone->key.handle = 0;
-	if (bucket->tag[w] != 0) {
+	if (f->key.handle != 0) {
 		if (idle == 0) {
 			t->stats.crowded++;
 			return UPF_FLOW_NONE;
 		}
 		*gone = *f;
+		leave(t, at);
 		t->stats.evicted++;
 		t->stats.live--;
 	}
+	kin = f->kin;
 	*f = (struct upf_flow){.key = *key};
-	bucket->tag[w] = upf_flow_tag(hash);
-	bucket->seen[w] = tick;
+	f->seen = tick;
+	f->kin = kin;
+	t->flows[home].kin |= (uint8_t)(1U << at % UPF_FLOW_WAYS);
 	t->stats.made++;
 	t->stats.live++;
-	return b * UPF_FLOW_WAYS + w;
+	return at;
 }
 
 static bool
@@ -125,17 +152,16 @@ is_over(const struct upf_flow *f, uint16_t idle)
 static unsigned
 sweep_bucket(struct upf_flows *t, uint32_t b, uint16_t tick, struct upf_flow *gone)
 {
-	struct upf_flow_bucket *bucket = &t->buckets[b];
 	unsigned nb = 0;
 
 	for (unsigned w = 0; w < UPF_FLOW_WAYS; w++) {
-		const struct upf_flow *f = &t->flows[b * UPF_FLOW_WAYS + w];
-		const uint16_t idle = (uint16_t)(tick - bucket->seen[w]);
+		const uint32_t at = b * UPF_FLOW_WAYS + w;
+		const struct upf_flow *f = &t->flows[at];
 
-		if (bucket->tag[w] == 0 || idle < UPF_FLOW_CLOSED || !is_over(f, idle))
+		if (f->key.handle == 0 || !is_over(f, (uint16_t)(tick - f->seen)))
 			continue;
 		gone[nb++] = *f;
-		bucket->tag[w] = 0;
+		leave(t, at);
 	}
 	t->stats.expired += nb;
 	t->stats.live -= nb;

@@ -5,7 +5,9 @@
 /**
  * The flow table of a worker: what was decided for the packets of a flow, a cache line a flow.
  *
- *   hash ─→ bucket: 16 tags and when each was seen, a cache line ─→ its 16 flows
+ *   hash ─→ bucket of 8 lines, home among them: the flow is there nearly always; else the line at
+ *   home says which of the others have flows that belong there. So one line is read for a flow that
+ *   is known, and for one that is new.
  *
  * A flow is a session with both ends of its packets, whichever of them sent one; so both directions
  * are one entry, with a *way* each: the lane and all else of the packet that the lane depends on
@@ -13,7 +15,7 @@
  * word differs is matched anew. So is one whose session has other rules: `stamp`.
  *
  * A full bucket gives up the flow not seen for longest, which has nothing that cannot be found out
- * again but its application; one whose 16 flows were all seen in this very tick takes none.
+ * again but its application; one whose 8 flows were all seen in this very tick takes none.
  * Everything here belongs to the worker. It knows neither graph nor clock.
  */
 
@@ -22,10 +24,11 @@
 #include <string.h>
 
 #include <rte_branch_prediction.h>
+#include <rte_byteorder.h>
 #include <rte_common.h>
 #include <rte_prefetch.h>
 
-#define UPF_FLOW_WAYS 16 /**< flows of a bucket */
+#define UPF_FLOW_WAYS 8 /**< flows of a bucket */
 #define UPF_FLOW_NONE UINT32_MAX
 
 enum upf_flow_what { /* of a key */
@@ -34,13 +37,13 @@ enum upf_flow_what { /* of a key */
 		     UPF_FLOW_SPI = 1 << 2, /**< ESP, AH: the SPI is in `ports` */
 };
 
-/** All zero where a packet has it not. Compared whole. */
+/** All zero where a packet has it not. */
 struct upf_flow_key {
 	uint8_t ends[2][16]; /**< addresses, network order; the lower end first */
 	uint32_t handle;     /**< of the session */
 	uint16_t ports[2];   /**< of ends[0] and [1], network order */
 	uint8_t proto, what; /**< IP protocol; Σ enum upf_flow_what */
-	uint8_t zero[6];
+	uint8_t zero[6];     /**< not of the key */
 };
 _Static_assert(sizeof(struct upf_flow_key) == 48, "six words");
 
@@ -51,6 +54,7 @@ _Static_assert(sizeof(struct upf_flow_key) == 48, "six words");
 #define UPF_WAY_TOS_SHIFT 24
 #define UPF_WAY_LABEL_SHIFT 32
 #define UPF_WAY_VALID (1ULL << 52)
+#define UPF_WAY_MASK ((1ULL << 56) - 1)
 /** What has to be the packet's. */
 #define UPF_WAY_PACKET_MASK (((1ULL << 53) - 1) & ~UPF_WAY_LANE_MASK)
 
@@ -60,31 +64,38 @@ enum upf_flow_state {
 	UPF_FLOW_BAD = 1 << 2,      /**< it broke its protocol's rules, and is closed for that */
 	UPF_FLOW_CLOSING = 1 << 3,  /**< TCP: FIN or RST was seen */
 	UPF_FLOW_SCANNING = 1 << 4, /**< `app` is the scan it has: upf_scans.h */
+	UPF_FLOW_NAMED = 1 << 5,    /**< its name is about to be looked up with others */
 };
 
-/** Worker: rw. */
+/** Worker: rw. A way has seven octets of its word. */
 struct upf_flow {
 	union {
-		struct upf_flow_key key;
+		struct upf_flow_key key; /**< handle 0: free */
 		struct {
-			uint8_t key_bytes[42];
+			uint8_t end4[4];
+			uint32_t first; /**< of IPv4 flows, whose addresses are short: what
+					   upf_scan_first() keeps of them */
+			uint8_t others[34];
 			uint16_t app;   /**< application, 0: none known */
 			uint16_t stamp; /**< of the session's rules that the ways are by */
-			uint8_t state;  /**< Σ enum upf_flow_state */
-			uint8_t spare;
+			uint16_t seen;  /**< tick of its last packet */
 		};
 	};
-	uint64_t way[2]; /**< [d]: of packets from ends[d] */
+	union {
+		uint64_t way[2]; /**< [d]: of packets from ends[d]; upf_flow_way_set() */
+		struct {
+			uint8_t way0[7];
+			uint8_t kin; /**< 1 << w: line w of the bucket has a flow whose home this is
+				      */
+			uint8_t way1[7];
+			uint8_t state; /**< Σ enum upf_flow_state */
+		};
+	};
 } __rte_cache_aligned;
 _Static_assert(sizeof(struct upf_flow) == RTE_CACHE_LINE_MIN_SIZE, "a flow is a cache line");
-_Static_assert(offsetof(struct upf_flow_key, zero) == 42, "behind what is compared");
-
-/** `tag` 0: free. */
-struct upf_flow_bucket {
-	uint16_t tag[UPF_FLOW_WAYS];
-	uint16_t seen[UPF_FLOW_WAYS];
-} __rte_cache_aligned;
-_Static_assert(sizeof(struct upf_flow_bucket) == RTE_CACHE_LINE_MIN_SIZE, "a cache line");
+_Static_assert(offsetof(struct upf_flow, app) == offsetof(struct upf_flow_key, zero), "key");
+_Static_assert(offsetof(struct upf_flow, kin) == offsetof(struct upf_flow, way) + 7, "little end");
+_Static_assert(RTE_BYTE_ORDER == RTE_LITTLE_ENDIAN, "of ways, and of the words of keys");
 
 #define UPF_FLOW_TICK_SHIFT 27 /**< a tick is 134 ms; all of them 2 h 26 min */
 
@@ -104,7 +115,6 @@ struct upf_flow_stats {
 };
 
 struct upf_flows {
-	struct upf_flow_bucket *buckets;
 	struct upf_flow *flows;
 	uint32_t nb_buckets;
 	uint32_t sweep;    /**< bucket that upf_flows_sweep() looks at next */
@@ -136,97 +146,66 @@ upf_flow_fold(uint64_t a, uint64_t b)
 }
 
 static inline uint64_t
-upf_flow_hash(const struct upf_flows *t, const struct upf_flow_key *key)
+upf_flow_hash_words(const struct upf_flows *t, const uint64_t k[6])
 {
 	const uint64_t *s = t->secret;
-	uint64_t k[6];
 
-	memcpy(k, key, sizeof(k));
 	return upf_flow_fold(upf_flow_fold(k[0] ^ s[0], k[2] ^ s[1]) ^ k[5],
 			     upf_flow_fold(k[4] ^ s[2], s[3]) ^
 				     upf_flow_fold(k[1] ^ s[4], k[3] ^ s[5]));
 }
 
+static inline uint64_t
+upf_flow_hash(const struct upf_flows *t, const struct upf_flow_key *key)
+{
+	uint64_t k[6];
+
+	memcpy(k, key, sizeof(k));
+	return upf_flow_hash_words(t, k);
+}
+
+/** @return index of the line where a flow of that hash is at home. */
 static inline uint32_t
-upf_flow_bucket_of(const struct upf_flows *t, uint64_t hash)
+upf_flow_home(const struct upf_flows *t, uint64_t hash)
 {
-	return (uint32_t)(((hash >> 32) * t->nb_buckets) >> 32);
-}
-
-static inline uint16_t
-upf_flow_tag(uint64_t hash)
-{
-	return (uint16_t)((uint16_t)hash != 0 ? hash : 1);
-}
-
-static inline void
-upf_flow_prefetch(const struct upf_flows *t, uint64_t hash)
-{
-	rte_prefetch0(&t->buckets[upf_flow_bucket_of(t, hash)]);
+	return (uint32_t)(((hash >> 32) * t->nb_buckets) >> 32) * UPF_FLOW_WAYS +
+	       (uint32_t)(hash % UPF_FLOW_WAYS);
 }
 
 static inline bool
 upf_flow_is(const struct upf_flow *f, const struct upf_flow_key *key)
 {
-	uint64_t a[5], b[5];
-	uint16_t a5, b5;
+	uint64_t a[6], b[6], differs;
 
 	memcpy(a, &f->key, sizeof(a));
 	memcpy(b, key, sizeof(b));
-	memcpy(&a5, &f->key.proto, sizeof(a5));
-	memcpy(&b5, &key->proto, sizeof(b5));
-	return ((a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]) | (a[4] ^ b[4]) |
-		(uint64_t)(a5 ^ b5)) == 0;
+	differs = (a[4] ^ b[4]) | ((a[5] ^ b[5]) & UINT16_MAX);
+	if (key->what & UPF_FLOW_IP6)
+		differs |= (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3]);
+	else
+		differs |= (uint32_t)(a[0] ^ b[0]) | (uint32_t)(a[2] ^ b[2]);
+	return differs == 0;
 }
 
-/** Bit w: tag[w] is `tag`; bits above the lowest one set may be wrong. */
-static inline uint32_t
-upf_flow_tags(const struct upf_flow_bucket *b, uint16_t tag)
+/** The lane, and what of the packet it depends on. */
+static inline void
+upf_flow_way_set(struct upf_flow *f, unsigned d, uint64_t way)
 {
-	const uint64_t ones = 0x0001000100010001ULL, tops = ones << 15;
-	uint32_t found = 0;
-
-	for (unsigned i = 0; i < UPF_FLOW_WAYS / 4; i++) {
-		uint64_t x;
-
-		memcpy(&x, &b->tag[4 * i], sizeof(x));
-		x ^= ones * tag;
-		x = (x - ones) & ~x & tops;
-		/* Bits 15, 31, 47, 63 to bits 0..3. */
-		found |= (uint32_t)((x >> 15) * 0x0000200040008001ULL >> 45 & 0xF) << 4 * i;
-	}
-	return found;
-}
-
-/** The first flow that has the hash's tag, fetched; UPF_FLOW_NONE: no flow of that hash is here. */
-static inline uint32_t
-upf_flow_likely(const struct upf_flows *t, uint64_t hash)
-{
-	const uint32_t b = upf_flow_bucket_of(t, hash);
-	const uint32_t found = upf_flow_tags(&t->buckets[b], upf_flow_tag(hash));
-	uint32_t i;
-
-	if (found == 0)
-		return UPF_FLOW_NONE;
-	i = b * UPF_FLOW_WAYS + (uint32_t)__builtin_ctz(found);
-	rte_prefetch0(&t->flows[i]);
-	return i;
+	f->way[d] = (f->way[d] & ~UPF_WAY_MASK) | way;
 }
 
 /** @return index of the flow, or UPF_FLOW_NONE. */
 uint32_t upf_flow_find(const struct upf_flows *t, const struct upf_flow_key *key, uint64_t hash);
 
 static inline void
-upf_flow_seen(struct upf_flows *t, uint32_t flow, uint16_t tick)
+upf_flow_seen(struct upf_flow *f, uint16_t tick)
 {
-	uint16_t *seen = &t->buckets[flow / UPF_FLOW_WAYS].seen[flow % UPF_FLOW_WAYS];
-
-	if (unlikely(*seen != tick))
-		*seen = tick;
+	if (unlikely(f->seen != tick))
+		f->seen = tick;
 }
 
 /**
- * A flow that upf_flow_find() does not find, all zero but its key.
+ * A flow that upf_flow_find() does not find, all zero but its key and when it was seen.
  * @param gone the flow it replaces, as it was; handle 0: none
  * @return index, or UPF_FLOW_NONE: the bucket's flows are all busy
  */

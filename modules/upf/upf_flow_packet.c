@@ -105,5 +105,7 @@ upf_flow_packet_tcp(const struct upf_flow_packet *p, struct upf_flow *f)
 		f->state = 0;
 		f->app = 0;
 		f->stamp--;
+		if (!(f->key.what & UPF_FLOW_IP6))
+			f->first = 0;
 	}
 }

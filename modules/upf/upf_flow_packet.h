@@ -48,12 +48,17 @@ upf_flow_packet_ends(struct upf_flow_packet *p, const void *src, const void *dst
 	p->key.ports[!p->dir] = to;
 }
 
-/** IPv4 without options or fragments, TCP or UDP: nearly all. @return whether it is that */
+/**
+ * IPv4 without options or fragments, TCP or UDP: nearly all. The key is put together in registers:
+ * who reads words that were written by parts waits for the memory.
+ * @return whether it is that
+ */
 static inline bool
-upf_flow_packet_usual(struct upf_flow_packet *p, const uint8_t *ip, uint16_t len)
+upf_flow_packet_usual(struct upf_flow_packet *p, const uint8_t *ip, uint16_t len,
+		      const struct upf_flows *t, uint32_t handle)
 {
-	uint32_t src, dst, ports;
-	uint16_t from, to;
+	uint32_t src, dst, ports, swapped;
+	uint64_t w[6] = {0};
 
 	if (unlikely(len < 40 || ip[0] != 0x45 || (ip[6] & 0x3F) != 0 || ip[7] != 0 ||
 		     (ip[9] != IPPROTO_TCP && ip[9] != IPPROTO_UDP) || (ip[2] == 0 && ip[3] < 40)))
@@ -61,15 +66,15 @@ upf_flow_packet_usual(struct upf_flow_packet *p, const uint8_t *ip, uint16_t len
 	memcpy(&src, ip + 12, 4);
 	memcpy(&dst, ip + 16, 4);
 	memcpy(&ports, ip + 20, 4);
-	from = (uint16_t)ports;
-	to = (uint16_t)(ports >> 16);
-	p->dir = rte_be_to_cpu_32(src) > rte_be_to_cpu_32(dst) || (src == dst && from > to);
-	memcpy(p->key.ends[p->dir], &src, 4);
-	memcpy(p->key.ends[!p->dir], &dst, 4);
-	p->key.ports[p->dir] = from;
-	p->key.ports[!p->dir] = to;
-	p->key.proto = ip[9];
-	p->key.what = UPF_FLOW_PORTS;
+	swapped = ports << 16 | ports >> 16;
+	p->dir = rte_be_to_cpu_32(src) > rte_be_to_cpu_32(dst) ||
+		 (src == dst && (uint16_t)ports > (uint16_t)swapped);
+	w[0] = p->dir ? dst : src;
+	w[2] = p->dir ? src : dst;
+	w[4] = (uint64_t)(p->dir ? swapped : ports) << 32 | handle;
+	w[5] = (uint64_t)UPF_FLOW_PORTS << 8 | ip[9];
+	memcpy(&p->key, w, sizeof(w));
+	p->hash = upf_flow_hash_words(t, w);
 	p->upper = 20;
 	p->tcp = ip[9] == IPPROTO_TCP ? ip[33] : 0;
 	return true;
@@ -99,19 +104,21 @@ upf_flow_packet_way(const struct upf_session *s, const struct rte_mbuf *m, const
 	return way;
 }
 
-/** All but hash and flow. @return p->ok */
+/** All but flow. @return p->ok */
 static inline bool
-upf_flow_packet_read(struct upf_flow_packet *p, const struct rte_mbuf *m)
+upf_flow_packet_read(struct upf_flow_packet *p, const struct rte_mbuf *m, const struct upf_flows *t)
 {
 	const struct upf_session *s = upf_matched_session(m);
 	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
 	struct flow f;
 
-	memset(&p->key, 0, sizeof(p->key));
-	p->key.handle = s->handle;
-	p->hash = 0;
-	p->ok = upf_flow_packet_usual(p, ip, m->data_len) ||
-		upf_flow_packet_unusual(p, ip, m->data_len, &f);
+	p->ok = true;
+	if (unlikely(!upf_flow_packet_usual(p, ip, m->data_len, t, s->handle))) {
+		memset(&p->key, 0, sizeof(p->key));
+		p->key.handle = s->handle;
+		p->ok = upf_flow_packet_unusual(p, ip, m->data_len, &f);
+		p->hash = upf_flow_hash(t, &p->key);
+	}
 	if (likely(p->ok))
 		p->way = upf_flow_packet_way(s, m, ip);
 	return p->ok;

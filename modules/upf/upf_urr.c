@@ -55,14 +55,15 @@ add_time(struct upf_urr_more *more, uint64_t ns)
 }
 
 static void
-count(struct upf_urr *u, unsigned direction, uint32_t bytes, uint32_t packets, uint64_t last_ns)
+count(struct upf_urr *u, unsigned direction, uint32_t bytes, uint32_t packets, uint64_t first_ns,
+      uint64_t last_ns)
 {
 	u->usage.spent.bytes[direction] += bytes;
 	u->threshold.bytes[direction] += bytes;
 	u->quota.bytes[direction] += bytes;
 	u->usage.packets[direction] += packets;
-	if (u->usage.first_ns == 0)
-		u->usage.first_ns = last_ns;
+	if (u->usage.first_ns == 0 || (int64_t)(first_ns - u->usage.first_ns) < 0)
+		u->usage.first_ns = first_ns;
 	if ((int64_t)(last_ns - u->usage.last_ns) > 0) /* what was carried over may lie before 0 */
 		u->usage.last_ns = last_ns;
 	u->active_ns = RTE_MAX(u->active_ns, last_ns);
@@ -109,14 +110,16 @@ fold_lane(struct upf_accounts *a, unsigned i, uint64_t now_ns)
 
 	if (lane->packets == 0 && (before == NULL || before->packets == 0))
 		return;
-	last_ns = (now_ms - (uint32_t)((uint32_t)now_ms - lane->last_ms)) * AP_NS_PER_MS;
+	last_ns = upf_urr_ms_ago(now_ms, lane->last_ms);
 	for (unsigned k = 0; k < pdr->nb_urrs; k++) {
 		struct upf_urr *u = &a->urrs[pdr->urrs[k]];
 		const bool early = before != NULL && u->flags & UPF_URR_BEFORE_QOS;
 		const uint32_t packets = early ? before->packets : lane->packets;
 
 		if (packets != 0 && !(u->flags & UPF_URR_INACTIVE))
-			count(u, direction, early ? before->bytes : lane->bytes, packets, last_ns);
+			count(u, direction, early ? before->bytes : lane->bytes, packets,
+			      upf_urr_ms_ago(now_ms, early ? before->first_ms : lane->first_ms),
+			      last_ns);
 	}
 	lane->packets = lane->bytes = 0;
 	if (before != NULL)
@@ -279,7 +282,7 @@ share(const struct upf_urr *u, unsigned direction)
 
 	if (u->flags & UPF_URR_INACTIVE || u->lanes[direction] == 0)
 		return LOOK_MAX;
-	if (u->usage.first_ns == 0 || u->flags & UPF_URR_HELD || upf_urr_stands(u) ||
+	if (u->flags & UPF_URR_HELD || upf_urr_stands(u) ||
 	    (!(u->flags & UPF_URR_STARTED) && wants_start(u)))
 		return 1; /* the next packet means something */
 	if (report) {

@@ -147,6 +147,7 @@ struct upf_urr {
 struct upf_lane_before {
 	uint32_t bytes, look_bytes;
 	uint32_t packets;
+	uint32_t first_ms; /**< as in struct upf_lane */
 };
 
 struct upf_charger;

@@ -59,6 +59,13 @@ stop_ns(const struct upf_urr *u)
 }
 
 /** Whether the next packet sets the time running. */
+/** @return ns of a moment whose low bits of the ms a lane keeps, not after `now_ms` */
+static inline uint64_t
+upf_urr_ms_ago(uint64_t now_ms, uint32_t low)
+{
+	return (now_ms - (uint32_t)((uint32_t)now_ms - low)) * AP_NS_PER_MS;
+}
+
 static inline bool
 upf_urr_stands(const struct upf_urr *u)
 {

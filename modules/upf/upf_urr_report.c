@@ -260,17 +260,17 @@ add_lanes(struct upf_usage_report *r, const struct upf_accounts *a, uint64_t now
 	for (unsigned i = 0; i < a->nb_pdrs; i++) {
 		const struct upf_lane *lane = &a->session->lanes[i];
 		const unsigned d = lane->flags & UPF_LANE_DOWN ? UPF_DL : UPF_UL;
-		uint64_t last_ms;
+		uint64_t first_ms;
 
 		if (lane->packets == 0)
 			continue;
 		r->bytes[d] += lane->bytes;
 		r->packets[d] += lane->packets;
 		r->quota_bytes[d] += lane->bytes;
-		last_ms = unix_ms(a->charger,
-				  (now_ms - (uint32_t)((uint32_t)now_ms - lane->last_ms)) *
-					  AP_NS_PER_MS);
-		r->last_ms = RTE_MAX(r->last_ms, last_ms);
+		first_ms = unix_ms(a->charger, upf_urr_ms_ago(now_ms, lane->first_ms));
+		r->first_ms = r->first_ms == 0 ? first_ms : RTE_MIN(r->first_ms, first_ms);
+		r->last_ms = RTE_MAX(r->last_ms,
+				     unix_ms(a->charger, upf_urr_ms_ago(now_ms, lane->last_ms)));
 	}
 }
 

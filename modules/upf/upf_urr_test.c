@@ -109,7 +109,7 @@ packet(unsigned lane, uint32_t bytes)
 		upf_urr_quota_far(upf_accounts_of(&b.s), lane);
 	if (l->flags & UPF_LANE_QUOTA_OUT)
 		return false;
-	l->packets++;
+	l->first_ms = l->packets++ == 0 ? (uint32_t)(b.now / MS) : l->first_ms;
 	l->bytes += bytes;
 	l->last_ms = (uint32_t)(b.now / MS);
 	b.s.active_s = (uint32_t)(b.now / S);
@@ -557,7 +557,8 @@ before_and_after_qos(void **state)
 	start();
 	assert_false(b.lanes[0].flags & UPF_LANE_BEFORE_QOS);
 	for (unsigned i = 0; i < 3; i++) {
-		b.before[0].packets++;
+		if (b.before[0].packets++ == 0)
+			b.before[0].first_ms = (uint32_t)(b.now / MS);
 		b.before[0].bytes += 400;
 		b.lanes[0].last_ms = (uint32_t)(b.now / MS);
 		if (b.before[0].bytes >= b.before[0].look_bytes)
