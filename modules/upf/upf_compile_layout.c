@@ -82,11 +82,11 @@ lay_out(const struct upf_work *w, bool twice, struct upf_rules *r)
 	size_t at = RTE_ALIGN_CEIL(sizeof(*r), sizeof(uint64_t));
 
 	r = r ? r : &none;
+	r->groups = place(base, &at, w->nb_groups, sizeof(*r->groups));
 	r->accounts.urrs = place(base, &at, m->n_urrs, sizeof(*r->accounts.urrs));
 	r->pdrs = place(base, &at, m->n_pdrs, sizeof(*r->pdrs));
 	r->fars = place(base, &at, m->n_fars, sizeof(*r->fars));
 	r->qers = place(base, &at, m->n_qers, sizeof(*r->qers));
-	r->groups = place(base, &at, w->nb_groups, sizeof(*r->groups));
 	r->bars = place(base, &at, m->n_bars, sizeof(*r->bars));
 	if (m->ethernet) {
 		void *first = place(base, &at, m->n_pdrs + 1, sizeof(w->ethernet_first[0]));
@@ -133,6 +133,19 @@ lay_out(const struct upf_work *w, bool twice, struct upf_rules *r)
 	for (unsigned i = 0; base && i < w->nb_groups; i++)
 		r->groups[i].lanes = base + at + w->groups[i].first;
 	return at + w->nb_group_lanes;
+}
+
+/* A group of one lane has any step. */
+static void
+group_step(struct upf_group *g)
+{
+	const int step = g->nb_lanes > 1 ? g->lanes[1] - g->lanes[0] : 1;
+
+	for (unsigned i = 1; i < g->nb_lanes; i++)
+		if (g->lanes[i] - g->lanes[i - 1] != step)
+			return;
+	g->first = g->lanes[0];
+	g->step = (uint8_t)step;
 }
 
 static size_t
@@ -185,6 +198,7 @@ make(struct upf_compiler *c)
 		r->groups[i].teid = w->groups[i].teid;
 		r->groups[i].interfaces = w->groups[i].interfaces;
 		r->groups[i].nb_lanes = w->groups[i].nb;
+		group_step(&r->groups[i]);
 		r->groups[i].reads = w->groups[i].reads;
 		r->groups[i].flow = w->groups[i].flow;
 		r->groups[i].uplink =

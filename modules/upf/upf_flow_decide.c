@@ -325,27 +325,20 @@ lane_of(struct upf_flow_visit *v, unsigned i)
 
 /* --- a vector --------------------------------------------------------------------------------- */
 
-/** Brings rules near that packets ask for, each while others are fetched. */
+/** Brings near what deciding reads, all of it at once: rules, and where a request goes on. */
 static void
-fetch_rules(const struct upf_flow_visit *v, uint64_t asked)
+fetch(const struct upf_flow_visit *v, uint64_t asked)
 {
-	for (uint64_t left = asked; left != 0; left &= left - 1) {
-		const struct upf_session *s = upf_matched_session(v->pkts[__builtin_ctzll(left)]);
-
-		rte_prefetch0(&s->rules->reads);
-		rte_prefetch0(&s->rules->groups);
-	}
-	for (uint64_t left = asked; left != 0; left &= left - 1) {
-		const struct rte_mbuf *m = v->pkts[__builtin_ctzll(left)];
+	for (; asked != 0; asked &= asked - 1) {
+		const struct rte_mbuf *m = v->pkts[__builtin_ctzll(asked)];
 		const struct upf_session *s = upf_matched_session(m);
 
-		rte_prefetch0(&s->rules->groups[upf_matched_lane(m)]);
-	}
-	for (uint64_t left = asked; left != 0; left &= left - 1) {
-		const struct rte_mbuf *m = v->pkts[__builtin_ctzll(left)];
-		const struct upf_session *s = upf_matched_session(m);
-
-		rte_prefetch0(s->rules->groups[upf_matched_lane(m)].lanes);
+		upf_rules_prefetch(s->rules, upf_matched_lane(m));
+		if (m->data_len > RTE_CACHE_LINE_SIZE)
+			rte_prefetch0(rte_pktmbuf_mtod_offset(m, uint8_t *, RTE_CACHE_LINE_SIZE));
+		if (m->data_len > 2 * RTE_CACHE_LINE_SIZE)
+			rte_prefetch0(
+				rte_pktmbuf_mtod_offset(m, uint8_t *, 2 * RTE_CACHE_LINE_SIZE));
 	}
 }
 
@@ -384,7 +377,7 @@ upf_flow_decide(struct upf_flow_visit *v, uint64_t asked, uint64_t fresh)
 {
 	v->replaced = false;
 	v->names.nb = 0;
-	fetch_rules(v, asked);
+	fetch(v, asked);
 	if (fresh != 0)
 		read_headers(v, fresh);
 	for (uint64_t left = asked; left != 0; left &= left - 1) {

@@ -38,7 +38,7 @@ read(struct upf_flow_visit *v, uint16_t nb)
 			bad |= 1ULL << i;
 		}
 		p->flow = upf_flow_home(v->flows, p->hash);
-		rte_prefetch0_write(&v->flows->flows[p->flow]);
+		rte_prefetch0(&v->flows->flows[p->flow]);
 	}
 	return bad;
 }

@@ -23,7 +23,10 @@ enum { UPF_FLOW_TCP_FIN = 1 << 0, UPF_FLOW_TCP_SYN = 1 << 1, UPF_FLOW_TCP_RST = 
 #define UPF_FLOW_TCP_ENDS (UPF_FLOW_TCP_FIN | UPF_FLOW_TCP_SYN | UPF_FLOW_TCP_RST)
 
 struct upf_flow_packet {
-	struct upf_flow_key key;
+	union {
+		struct upf_flow_key key;
+		uint64_t words[6]; /**< of the key */
+	};
 	uint64_t hash;
 	uint64_t way;   /**< what has to be the flow's way's */
 	uint32_t flow;  /**< index that was found, or UPF_FLOW_NONE */
@@ -57,8 +60,7 @@ static inline bool
 upf_flow_packet_usual(struct upf_flow_packet *p, const uint8_t *ip, uint16_t len,
 		      const struct upf_flows *t, uint32_t handle)
 {
-	uint32_t src, dst, ports, swapped;
-	uint64_t w[6] = {0};
+	uint32_t src, dst, ports, swapped, differ, other;
 
 	if (unlikely(len < 40 || ip[0] != 0x45 || (ip[6] & 0x3F) != 0 || ip[7] != 0 ||
 		     (ip[9] != IPPROTO_TCP && ip[9] != IPPROTO_UDP) || (ip[2] == 0 && ip[3] < 40)))
@@ -67,16 +69,20 @@ upf_flow_packet_usual(struct upf_flow_packet *p, const uint8_t *ip, uint16_t len
 	memcpy(&dst, ip + 16, 4);
 	memcpy(&ports, ip + 20, 4);
 	swapped = ports << 16 | ports >> 16;
-	p->dir = rte_be_to_cpu_32(src) > rte_be_to_cpu_32(dst) ||
-		 (src == dst && (uint16_t)ports > (uint16_t)swapped);
-	w[0] = p->dir ? dst : src;
-	w[2] = p->dir ? src : dst;
-	w[4] = (uint64_t)(p->dir ? swapped : ports) << 32 | handle;
-	w[5] = (uint64_t)UPF_FLOW_PORTS << 8 | ip[9];
-	memcpy(&p->key, w, sizeof(w));
-	p->hash = upf_flow_hash_words(t, w);
+	/* Nobody foretells which way the next packet goes: no branch. */
+	p->dir = (rte_be_to_cpu_32(src) > rte_be_to_cpu_32(dst)) |
+		 ((src == dst) & ((uint16_t)ports > (uint16_t)swapped));
+	other = (uint32_t) - (int32_t)p->dir;
+	differ = (src ^ dst) & other;
+	p->words[0] = src ^ differ;
+	p->words[1] = 0;
+	p->words[2] = dst ^ differ;
+	p->words[3] = 0;
+	p->words[4] = (uint64_t)(ports ^ ((ports ^ swapped) & other)) << 32 | handle;
+	p->words[5] = (uint64_t)UPF_FLOW_PORTS << 8 | ip[9];
+	p->hash = upf_flow_hash_words(t, p->words);
 	p->upper = 20;
-	p->tcp = ip[9] == IPPROTO_TCP ? ip[33] : 0;
+	p->tcp = ip[33] & (uint8_t) - (ip[9] == IPPROTO_TCP);
 	return true;
 }
 

@@ -29,6 +29,7 @@
 #define IP4_DST 16
 #define IP6_DST 24
 #define IP4_BYTES 20
+#define TCP_FLAGS 13
 #define IP6_BYTES 40
 
 enum {
@@ -376,6 +377,8 @@ match_slow(struct visit *v, struct rte_mbuf *m, struct upf_session *slot, unsign
 
 	if (likely(l == TO_FLOW)) {
 		active(v, s);
+		/* Ports and flags of TCP, which lie in the next line behind an outer header. */
+		rte_prefetch0(rte_pktmbuf_mtod_offset(m, const uint8_t *, IP4_BYTES + TCP_FLAGS));
 		upf_matched_set(m, s, (uint16_t)group);
 		v->flow[v->nb_flow++] = m;
 		return NULL;

@@ -53,7 +53,7 @@ upf_match_group(const struct upf_session *s, unsigned group, const uint8_t *p, c
 		return UPF_MISS_NO_PDR;
 	packet.ue = ue_of(s, f, p);
 	order = upf_filter_match(g->filters, &packet);
-	return order >= 0 ? g->lanes[order] : why(g->filters, &packet);
+	return order >= 0 ? (int)upf_group_lane(g, (unsigned)order) : why(g->filters, &packet);
 }
 
 int

@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_prefetch.h>
+
 #include "modules/upf/upf_far.h"
 #include "modules/upf/upf_qer.h"
 #include "modules/upf/upf_session.h"
@@ -53,6 +55,9 @@ struct upf_group {
 	uint32_t uplink : 1;            /**< its first PDR is of the access */
 	const uint8_t *lanes;           /**< of the session, as many as filters say */
 	uint16_t nb_lanes;
+	/** Lanes are first, first + step, ... as where PDRs of both directions take turns: of such
+	 * nobody has to look at `lanes`. 0: they are not. */
+	uint8_t first, step;
 };
 _Static_assert(UPF_INTERFACES_MAX < 17, "bits of upf_group.interfaces");
 
@@ -79,9 +84,6 @@ struct upf_rules {
 	uint16_t nb_tunnels, nb_groups, nb_framed;
 	uint8_t only_down;        /**< as in struct upf_session */
 	bool flow_down;           /**< UPF_SESSION_FLOW_DOWN */
-	uint8_t reads;            /**< Σ enum upf_reads of groups with `flow` */
-	bool tells;               /**< a URR reports that traffic starts or stops */
-	uint32_t nb_flows;        /**< entries of the flow table; worker: rw */
 	uint32_t down_interfaces; /**< likewise */
 	/** Lanes of more than UPF_INLINE_LANES PDRs; before installation those of fewer too. */
 	struct upf_lane *lanes;
@@ -89,11 +91,29 @@ struct upf_rules {
 	struct upf_far *fars;
 	struct upf_qer *qers;
 	struct upf_bar *bars;
-	struct upf_group *groups;
+	struct upf_group *groups; /**< upf_compile() has them right behind this struct */
 	struct upf_tunnel *tunnels;
 	struct upf_framed_route *framed;
 	struct upf_ethernet *ethernet; /**< NULL: a session of IP */
+	/* What a new flow asks for, before the groups. */
+	uint32_t nb_flows; /**< entries of the flow table; worker: rw */
+	uint8_t reads;     /**< Σ enum upf_reads of groups with `flow` */
+	bool tells;        /**< a URR reports that traffic starts or stops */
 };
+
+/** Fetches what a packet of a new flow asks for, without reading any of it. */
+static inline void
+upf_rules_prefetch(const struct upf_rules *r, unsigned group)
+{
+	rte_prefetch0(&r->reads);
+	rte_prefetch0((const struct upf_group *)(const void *)(r + 1) + group);
+}
+
+static inline unsigned
+upf_group_lane(const struct upf_group *g, unsigned order)
+{
+	return g->step != 0 ? g->first + order * g->step : g->lanes[order];
+}
 
 static inline struct upf_urr *
 upf_rules_urr(const struct upf_rules *r, unsigned i)
