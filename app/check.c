@@ -23,9 +23,9 @@ warn_cpus(const struct ap_plan *p)
 
 	for (unsigned i = 0; i < p->nb_lcores; i++)
 		if (p->lcores[i].cfg->cpu >= cpus)
-			printf("%s: warning: lcore %s: cpu %u: this machine has 0..%ld\n",
-			       p->cfg->path, p->lcores[i].cfg->name, p->lcores[i].cfg->cpu,
-			       cpus - 1);
+			printf("%s:%u: warning: lcore %s: cpu %u: this machine has 0..%ld\n",
+			       p->cfg->path, ap_config_line(p->cfg, &p->lcores[i].cfg->cpu),
+			       p->lcores[i].cfg->name, p->lcores[i].cfg->cpu, cpus - 1);
 }
 
 static int

@@ -77,41 +77,11 @@ static const cyaml_schema_value_t file_schema = {
 struct ctl_file *
 ctl_file_load(const char *path, struct ap_error *err)
 {
-	struct yaml_log log = {0};
-	cyaml_config_t setup = yaml_setup(&log);
-	struct ctl_file *f = NULL;
-	cyaml_err_t rc;
-	size_t len;
-	char *text;
-
-	err->text[0] = '\0';
-	text = yaml_read(path, &len, err);
-	if (text == NULL)
-		return NULL;
-	rc = cyaml_load_data((const uint8_t *)text, len, &setup, &file_schema, (cyaml_data_t **)&f,
-			     NULL);
-	if (rc != CYAML_OK) {
-		yaml_place_key(&log, text);
-		ap_error_set(err, "%s:%u: %s%s%s", path, log.line, log.place,
-			     log.place[0] ? ": " : "",
-			     log.reason[0] ? log.reason : cyaml_strerror(rc));
-	} else if (f == NULL) {
-		ap_error_set(err, "%s: the file is empty", path);
-	} else if (yaml_check(path, &file_schema, f, text, len, err) < 0) {
-		ap_error_set(err, "%s: out of memory", path);
-		ctl_file_free(f);
-		f = NULL;
-	}
-	free(text);
-	return f;
+	return yaml_file_load(path, &file_schema, err);
 }
 
 void
 ctl_file_free(struct ctl_file *f)
 {
-	struct yaml_log log = {0};
-	cyaml_config_t setup = yaml_setup(&log);
-
-	if (f)
-		cyaml_free(&setup, &file_schema, f, 0);
+	yaml_file_free(&file_schema, f);
 }

@@ -20,6 +20,22 @@ ap_error_set(struct ap_error *e, const char *fmt, ...)
 	return -EINVAL;
 }
 
+int
+ap_config_bad(const struct ap_config *cfg, const void *at, struct ap_error *err, const char *fmt,
+	      ...)
+{
+	const unsigned line = ap_config_line(cfg, at);
+	char text[sizeof(err->text)];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (line == 0)
+		return ap_error_set(err, "%s: %s", cfg->path, text);
+	return ap_error_set(err, "%s:%u: %s", cfg->path, line, text);
+}
+
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 static int
@@ -27,24 +43,25 @@ phy_finish(const struct ap_config *cfg, struct ap_cfg_phy *p, struct ap_error *e
 {
 	const struct {
 		const char *name;
-		double value;
-	} chances[] = {{"tb_loss", p->tb_loss},       {"soft_loss", p->soft_loss},
-		       {"frame_loss", p->frame_loss}, {"duplicate", p->duplicate},
-		       {"reorder", p->reorder},       {"bit_error_rate", p->bit_error_rate}};
+		const double *value;
+	} chances[] = {{"tb_loss", &p->tb_loss},       {"soft_loss", &p->soft_loss},
+		       {"frame_loss", &p->frame_loss}, {"duplicate", &p->duplicate},
+		       {"reorder", &p->reorder},       {"bit_error_rate", &p->bit_error_rate}};
 
 	DEFAULT(p->seed, 1);
 	DEFAULT(p->rnti, AP_CFG_RNTI);
 	DEFAULT(p->frame_bytes, 9000);
 	if (p->numerology > 4)
-		BAD("%s: phy %s: numerology %u must be 0..4", cfg->path, p->name, p->numerology);
+		BAD(&p->numerology, "phy %s: numerology %u must be 0..4", p->name, p->numerology);
 	for (unsigned i = 0; i < p->tb_bytes_count; i++)
 		if (p->tb_bytes[i] < 16)
-			BAD("%s: phy %s: tb_bytes[%u] = %u: a TB of less than 16 B carries no "
+			BAD(&p->tb_bytes[i],
+			    "phy %s: tb_bytes[%u] = %u: a TB of less than 16 B carries no "
 			    "packet",
-			    cfg->path, p->name, i, p->tb_bytes[i]);
+			    p->name, i, p->tb_bytes[i]);
 	for (unsigned i = 0; i < sizeof(chances) / sizeof(chances[0]); i++)
-		if (!(chances[i].value >= 0 && chances[i].value <= 1))
-			BAD("%s: phy %s: %s must be 0..1", cfg->path, p->name, chances[i].name);
+		if (!(*chances[i].value >= 0 && *chances[i].value <= 1))
+			BAD(chances[i].value, "phy %s: %s must be 0..1", p->name, chances[i].name);
 	if (config_phy_gnb_finish(cfg, p, err) < 0)
 		return -EINVAL;
 	return config_harq_finish(cfg, "phy", p->name, &p->harq, err);
@@ -57,15 +74,15 @@ gen_finish(const struct ap_config *cfg, struct ap_cfg_gen *g, struct ap_error *e
 	DEFAULT(g->seed, 1);
 	if (g->pps < 0 || g->gbps < 0 || g->pps > 1e9 || g->gbps > 1e3 ||
 	    (g->pps > 0 && g->gbps > 0))
-		BAD("%s: gen %s: give pps up to 1e9 or gbps up to 1000, not both", cfg->path,
-		    g->name);
+		BAD(g->gbps != 0 ? &g->gbps : &g->pps,
+		    "gen %s: give pps up to 1e9 or gbps up to 1000, not both", g->name);
 	for (unsigned i = 0; i < g->sizes_count; i++)
 		if (g->sizes[i] < 64 || g->sizes[i] > 9000)
-			BAD("%s: gen %s: size %u must be 64..9000 B of IP", cfg->path, g->name,
+			BAD(&g->sizes[i], "gen %s: size %u must be 64..9000 B of IP", g->name,
 			    g->sizes[i]);
 	for (unsigned i = 0; i < g->dscps_count; i++)
 		if (g->dscps[i] > 63)
-			BAD("%s: gen %s: dscp %u must be 0..63", cfg->path, g->name, g->dscps[i]);
+			BAD(&g->dscps[i], "gen %s: dscp %u must be 0..63", g->name, g->dscps[i]);
 	return 0;
 }
 
@@ -92,25 +109,25 @@ port_finish(const struct ap_config *cfg, struct ap_cfg_port *p, struct ap_error 
 		      : need[0] == 'a' ? p->address
 				       : p->devargs;
 	if (need && !has)
-		BAD("%s: port %s: this preset needs '%s'", cfg->path, p->name, need);
+		BAD(&p->preset, "port %s: this preset needs '%s'", p->name, need);
 	if (p->preset == AP_PRESET_PCAP && !p->rx_file && !p->tx_file)
-		BAD("%s: port %s: preset pcap needs 'rx_file', 'tx_file' or both", cfg->path,
-		    p->name);
+		BAD(&p->preset, "port %s: preset pcap needs 'rx_file', 'tx_file' or both", p->name);
 	for (unsigned i = 0; (stack = ap_config_stack(cfg, i)) != NULL; i++)
 		if (stack->user_port && strcmp(stack->user_port, p->name) == 0)
 			DEFAULT(p->tx_hold, 8192);
 	if (p->tx_hold > (1U << 20))
-		BAD("%s: port %s: tx_hold %u must be 0..1048576", cfg->path, p->name, p->tx_hold);
+		BAD(&p->tx_hold, "port %s: tx_hold %u must be 0..1048576", p->name, p->tx_hold);
 	if (!power_of_2(p->ring_size))
-		BAD("%s: port %s: ring_size %u must be a power of 2", cfg->path, p->name,
+		BAD(&p->ring_size, "port %s: ring_size %u must be a power of 2", p->name,
 		    p->ring_size);
 	if (p->preset == AP_PRESET_RING) {
 		const struct ap_cfg_port *peer = ap_config_port(cfg, p->peer);
 
 		if (peer == NULL || peer->preset != AP_PRESET_RING || peer->peer == NULL ||
 		    strcmp(peer->peer, p->name) != 0 || peer == p)
-			BAD("%s: port %s: peer '%s' must be another ring port whose peer is '%s'",
-			    cfg->path, p->name, p->peer, p->name);
+			BAD(&p->peer,
+			    "port %s: peer '%s' must be another ring port whose peer is '%s'",
+			    p->name, p->peer, p->name);
 	}
 	return 0;
 }
@@ -122,11 +139,10 @@ lcores_finish(const struct ap_config *cfg, struct ap_error *err)
 		const struct ap_cfg_lcore *l = &cfg->lcores[i];
 
 		if (strlen(l->name) > 15)
-			BAD("%s: lcore %s: a thread name has at most 15 characters", cfg->path,
-			    l->name);
+			BAD(&l->name, "lcore %s: a thread name has at most 15 characters", l->name);
 		for (unsigned j = 0; j < i; j++)
 			if (strcmp(cfg->lcores[j].name, l->name) == 0)
-				BAD("%s: lcore %s: there are two of this name", cfg->path, l->name);
+				BAD(&l->name, "lcore %s: there are two of this name", l->name);
 	}
 	return 0;
 }
@@ -134,30 +150,33 @@ lcores_finish(const struct ap_config *cfg, struct ap_error *err)
 static int
 names_unique(const struct ap_config *cfg, struct ap_error *err)
 {
-	const char *seen[7 * 16];
+	char *const *seen[7 * 16];
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < cfg->ports_count; i++)
 		for (unsigned j = 0; j < i; j++)
 			if (strcmp(cfg->ports[i].name, cfg->ports[j].name) == 0)
-				BAD("%s: port %s: there are two of this name", cfg->path,
+				BAD(&cfg->ports[i].name, "port %s: there are two of this name",
 				    cfg->ports[i].name);
 	for (unsigned i = 0; ap_config_stack(cfg, i) != NULL; i++)
-		seen[n++] = ap_config_stack(cfg, i)->name;
+		seen[n++] = &ap_config_stack(cfg, i)->name;
 	for (unsigned i = 0; i < cfg->phy_count; i++)
-		seen[n++] = cfg->phy[i].name;
+		seen[n++] = &cfg->phy[i].name;
 	for (unsigned i = 0; i < cfg->gen_count; i++)
-		seen[n++] = cfg->gen[i].name;
+		seen[n++] = &cfg->gen[i].name;
 	for (unsigned i = 0; i < cfg->upf_count; i++)
-		seen[n++] = cfg->upf[i].name;
+		seen[n++] = &cfg->upf[i].name;
 	for (unsigned i = 0; i < cfg->gnb_header_count; i++)
-		seen[n++] = cfg->gnb_header[i].edge.name;
+		seen[n++] = &cfg->gnb_header[i].edge.name;
 	for (unsigned i = 0; i < cfg->smartnic_count; i++)
-		seen[n++] = cfg->smartnic[i].name;
+		seen[n++] = &cfg->smartnic[i].name;
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned j = 0; j < i; j++)
-			if (strcmp(seen[i], seen[j]) == 0)
-				BAD("%s: two roles are called '%s'", cfg->path, seen[i]);
+			if (strcmp(*seen[i], *seen[j]) == 0)
+				BAD(ap_config_line(cfg, seen[i]) > ap_config_line(cfg, seen[j])
+					    ? seen[i]
+					    : seen[j],
+				    "two roles are called '%s'", *seen[i]);
 	return 0;
 }
 
@@ -169,12 +188,13 @@ config_finish(struct ap_config *cfg, struct ap_error *err)
 	DEFAULT(cfg->burst, 64);
 	DEFAULT(cfg->cut_size, 4096);
 	if (strspn(cfg->name, NAME_CHARS) != strlen(cfg->name))
-		BAD("%s: name '%s': letters, digits, '-' and '_' only, it becomes part of a path",
-		    cfg->path, cfg->name);
+		BAD(&cfg->name,
+		    "name '%s': letters, digits, '-' and '_' only, it becomes part of a path",
+		    cfg->name);
 	if (cfg->burst > 512)
-		BAD("%s: burst %u must be 1..512", cfg->path, cfg->burst);
+		BAD(&cfg->burst, "burst %u must be 1..512", cfg->burst);
 	if (!power_of_2(cfg->cut_size) || cfg->cut_size < 64)
-		BAD("%s: cut_size %u must be a power of 2 from 64", cfg->path, cfg->cut_size);
+		BAD(&cfg->cut_size, "cut_size %u must be a power of 2 from 64", cfg->cut_size);
 	for (unsigned i = 0; i < cfg->pools_count; i++)
 		DEFAULT(cfg->pools[i].cache, 256);
 	for (unsigned i = 0; i < cfg->ports_count; i++)

@@ -496,10 +496,18 @@ struct ap_cfg_place {
 	char *lcore;
 };
 
+/** Where a value of the deployment comes from. */
+struct ap_cfg_mark {
+	const void *at;
+	uint32_t size, line; /**< B there; from 1 */
+};
+
 struct ap_config {
 	char *path;         /**< of the file; not in YAML */
 	const void **zeros; /**< numbers that are 0 there; not in YAML, between config*.c */
 	unsigned zeros_count;
+	struct ap_cfg_mark *marks; /**< lines of what the file has; not in YAML, ap_config_line() */
+	unsigned marks_count;
 	char *name;
 	struct ap_cfg_memory {
 		uint32_t mb;                  /**< EAL memory, default 1024 */
@@ -541,6 +549,17 @@ struct ap_error {
 
 /** Writes `e->text` once: the first error is the one that is kept. @return -EINVAL. */
 int ap_error_set(struct ap_error *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/**
+ * Says what is wrong with a deployment: `FILE:LINE: text`. @param at what is: a member of `cfg`, or
+ * the text of one; where the file left it out, the line is that of what it is a part of.
+ * @return -EINVAL
+ */
+int ap_config_bad(const struct ap_config *cfg, const void *at, struct ap_error *err,
+		  const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+
+/** @return the line of `at` as in ap_config_bad(), from 1, or 0: of none. */
+unsigned ap_config_line(const struct ap_config *cfg, const void *at);
 
 /**
  * Loads and checks the values of one file (not what they mean together: ap_plan_*()).

@@ -16,14 +16,17 @@
 			(field) = (value);                                                         \
 	} while (0)
 
-/** Ends the calling check with a message. */
-#define BAD(...) return ap_error_set(err, __VA_ARGS__)
+/** Ends the calling check with a message about `at`: ap_config_bad(). */
+#define BAD(at, ...) return ap_config_bad(cfg, at, err, __VA_ARGS__)
 
 static inline bool
 power_of_2(uint32_t x)
 {
 	return x != 0 && (x & (x - 1)) == 0;
 }
+
+/** Notes that `size` B at `at` are of `line`. @return 0 or -ENOMEM. */
+int config_mark(struct ap_config *cfg, const void *at, size_t size, size_t line);
 
 /** @return whether `number`, a member of the deployment, stands as 0 in the file. */
 bool config_says_zero(const struct ap_config *cfg, const void *number);

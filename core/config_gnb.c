@@ -10,8 +10,8 @@
 #define SESSIONS_MAX (1U << 20)
 #define DRBS_MAX 8
 
-#define AT "%s: gnb_header %s: "
-#define WHERE cfg->path, gnb->edge.name
+#define AT "gnb_header %s: "
+#define WHERE gnb->edge.name
 
 static uint32_t
 workers_wanted(const struct ap_cfg_gnb_header *gnb)
@@ -42,14 +42,17 @@ ports_finish(const struct ap_config *cfg, const struct ap_cfg_gnb_header *gnb, s
 		const struct ap_cfg_port *port;
 
 		if (in->port == NULL)
-			BAD(AT "interface %s: port: one is needed, unless frames come by 'vfs'",
+			BAD(&in->name,
+			    AT "interface %s: port: one is needed, unless frames come by 'vfs'",
 			    WHERE, in->name);
 		if (in->mac)
-			BAD(AT "interface %s: mac: that of port %s is used; it is for 'vfs'", WHERE,
+			BAD(&in->mac,
+			    AT "interface %s: mac: that of port %s is used; it is for 'vfs'", WHERE,
 			    in->name, in->port);
 		port = ap_config_port(cfg, in->port);
 		if (port && port->queues < gnb->edge.workers)
-			BAD(AT "port %s: queues %u, but each of %u workers needs one", WHERE,
+			BAD(&port->queues,
+			    AT "port %s: queues %u, but each of %u workers needs one", WHERE,
 			    port->name, port->queues, gnb->edge.workers);
 	}
 	return 0;
@@ -65,27 +68,32 @@ vfs_finish(const struct ap_config *cfg, const struct ap_cfg_gnb_header *gnb, str
 		const struct ap_cfg_upf_interface *in = &gnb->edge.interfaces[i];
 
 		if (in->port)
-			BAD(AT "interface %s: port: frames come by 'vfs', leave it out", WHERE,
-			    in->name);
+			BAD(&in->port, AT "interface %s: port: frames come by 'vfs', leave it out",
+			    WHERE, in->name);
 		if (in->mac == NULL || ap_config_mac(in->mac, mac) < 0 || mac[0] & 1)
-			BAD(AT "interface %s: mac: with 'vfs' a unicast Ethernet address is needed",
+			BAD(&in->mac,
+			    AT "interface %s: mac: with 'vfs' a unicast Ethernet address is needed",
 			    WHERE, in->name);
 		for (unsigned k = 0; k < i; k++)
 			if (strcasecmp(gnb->edge.interfaces[k].mac, in->mac) == 0 &&
 			    gnb->edge.interfaces[k].vlan == in->vlan)
-				BAD(AT "interface %s: mac %s belongs to interface %s already",
+				BAD(&in->mac,
+				    AT "interface %s: mac %s belongs to interface %s already",
 				    WHERE, in->name, in->mac, gnb->edge.interfaces[k].name);
 	}
 	for (unsigned v = 0; v < gnb->vfs_count; v++) {
 		const struct ap_cfg_port *port = ap_config_port(cfg, gnb->vfs[v]);
 
 		if (port == NULL)
-			BAD(AT "vfs[%u]: there is no port '%s'", WHERE, v, gnb->vfs[v]);
+			BAD(&gnb->vfs[v], AT "vfs[%u]: there is no port '%s'", WHERE, v,
+			    gnb->vfs[v]);
 		if (port->framing != AP_FRAMING_RAW)
-			BAD(AT "vfs[%u]: port %s: framing must be raw", WHERE, v, port->name);
+			BAD(&port->framing, AT "vfs[%u]: port %s: framing must be raw", WHERE, v,
+			    port->name);
 		for (unsigned k = 0; k < v; k++)
 			if (strcmp(gnb->vfs[k], gnb->vfs[v]) == 0)
-				BAD(AT "vfs[%u]: port %s is there twice", WHERE, v, port->name);
+				BAD(&gnb->vfs[v], AT "vfs[%u]: port %s is there twice", WHERE, v,
+				    port->name);
 	}
 	return 0;
 }
@@ -98,7 +106,8 @@ sides_finish(const struct ap_config *cfg, const struct ap_cfg_gnb_header *gnb, s
 	for (unsigned i = 0; i < gnb->edge.interfaces_count; i++)
 		side[gnb->edge.interfaces[i].side] = true;
 	if (!side[AP_GNB_N3] || !side[AP_GNB_F1])
-		BAD(AT "interfaces: at least one of type n3 and one of type f1 are needed", WHERE);
+		BAD(&gnb->edge.interfaces,
+		    AT "interfaces: at least one of type n3 and one of type f1 are needed", WHERE);
 	return 0;
 }
 
@@ -109,19 +118,23 @@ numbers_finish(const struct ap_config *cfg, const struct ap_cfg_gnb_header *gnb,
 	const struct ap_cfg_upf *edge = &gnb->edge;
 
 	if (strlen(edge->socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-		BAD(AT "socket: a path has at most %zu characters", WHERE,
+		BAD(&edge->socket, AT "socket: a path has at most %zu characters", WHERE,
 		    sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
 	if (edge->workers > WORKERS_MAX)
-		BAD(AT "workers %u must be 1..%d", WHERE, edge->workers, WORKERS_MAX);
+		BAD(&edge->workers, AT "workers %u must be 1..%d", WHERE, edge->workers,
+		    WORKERS_MAX);
 	if (gnb->vfs_count && edge->workers != gnb->vfs_count)
-		BAD(AT "workers %u, but there are %u vfs: each has one worker", WHERE,
-		    edge->workers, gnb->vfs_count);
+		BAD(&edge->workers, AT "workers %u, but there are %u vfs: each has one worker",
+		    WHERE, edge->workers, gnb->vfs_count);
 	if (edge->sessions > SESSIONS_MAX)
-		BAD(AT "sessions %u must be 1..%u", WHERE, edge->sessions, SESSIONS_MAX);
+		BAD(&edge->sessions, AT "sessions %u must be 1..%u", WHERE, edge->sessions,
+		    SESSIONS_MAX);
 	if (!power_of_2(gnb->drbs_per_session) || gnb->drbs_per_session > DRBS_MAX)
-		BAD(AT "drbs_per_session %u must be 1, 2, 4 or 8", WHERE, gnb->drbs_per_session);
+		BAD(&gnb->drbs_per_session, AT "drbs_per_session %u must be 1, 2, 4 or 8", WHERE,
+		    gnb->drbs_per_session);
 	if (edge->reassembly_packets > 65536 || edge->reassembly_ms > 60000)
-		BAD(AT "reassembly_packets must be 1..65536 and reassembly_ms 1..60000", WHERE);
+		BAD(edge->reassembly_ms > 60000 ? &edge->reassembly_ms : &edge->reassembly_packets,
+		    AT "reassembly_packets must be 1..65536 and reassembly_ms 1..60000", WHERE);
 	return 0;
 }
 

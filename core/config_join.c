@@ -23,24 +23,24 @@ join(const struct ap_config *cfg, struct ap_cfg_phy *phy, const struct ap_cfg_ue
      struct ap_error *err)
 {
 	if (phy->tb_bytes_count > ue->carriers)
-		BAD("%s: phy %s: tb_bytes: %u carriers, but ue %s at its port has %u", cfg->path,
+		BAD(&phy->tb_bytes, "phy %s: tb_bytes: %u carriers, but ue %s at its port has %u",
 		    phy->name, phy->tb_bytes_count, ue->name, ue->carriers);
 	if (ue->count > 1)
-		BAD("%s: phy %s: ue %s at its port has %u UEs, this phy grants one", cfg->path,
+		BAD(&ue->count, "phy %s: ue %s at its port has %u UEs, this phy grants one",
 		    phy->name, ue->name, ue->count);
 	if (phy->numerology != ue->numerology)
-		BAD("%s: phy %s: numerology %u, but ue %s at its port has %u", cfg->path, phy->name,
-		    phy->numerology, ue->name, ue->numerology);
+		BAD(&phy->numerology, "phy %s: numerology %u, but ue %s at its port has %u",
+		    phy->name, phy->numerology, ue->name, ue->numerology);
 	if (phy->rnti != ue->rnti && !ue->any_rnti)
-		BAD("%s: phy %s: rnti %u, but ue %s at its port has %u", cfg->path, phy->name,
+		BAD(&phy->rnti, "phy %s: rnti %u, but ue %s at its port has %u", phy->name,
 		    phy->rnti, ue->name, ue->rnti);
 	if (phy->harq.processes == 0)
 		phy->harq = ue->harq;
 	if (phy->harq.processes > ue->harq.processes)
-		BAD("%s: phy %s: harq.processes %u, but ue %s at its port has %u", cfg->path,
+		BAD(&phy->harq.processes, "phy %s: harq.processes %u, but ue %s at its port has %u",
 		    phy->name, phy->harq.processes, ue->name, ue->harq.processes);
 	if (phy->grant_on_sr && ue->sr.trans_max == 0)
-		BAD("%s: phy %s: grant_on_sr, but ue %s at its port has no 'sr'", cfg->path,
+		BAD(&phy->grant_on_sr, "phy %s: grant_on_sr, but ue %s at its port has no 'sr'",
 		    phy->name, ue->name);
 	return 0;
 }
@@ -64,7 +64,7 @@ ap_config_join(struct ap_config *cfg, struct ap_error *err)
 				return -1;
 		}
 		if (phy->soft_loss > 0 && phy->harq.processes == 0)
-			BAD("%s: phy %s: soft_loss needs 'harq', here or at the ue", cfg->path,
+			BAD(&phy->soft_loss, "phy %s: soft_loss needs 'harq', here or at the ue",
 			    phy->name);
 	}
 	return 0;

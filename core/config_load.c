@@ -59,7 +59,7 @@ text_load(const char *path, const char *text, size_t len, struct ap_error *err)
 		return NULL;
 	}
 	if (rc != CYAML_OK) {
-		yaml_place_key(&log, text);
+		yaml_explain(&log, &ap_config_schema, text, len);
 		hide_security(&log);
 		ap_error_set(err, "%s:%u: %s%s%s", path, log.line, log.place,
 			     log.place[0] ? ": " : "",
@@ -109,7 +109,9 @@ ap_config_free(struct ap_config *cfg)
 		return;
 	free(cfg->path);
 	free(cfg->zeros);
+	free(cfg->marks);
 	cfg->path = NULL;
 	cfg->zeros = NULL;
+	cfg->marks = NULL;
 	cyaml_free(&setup, &ap_config_schema, cfg, 0);
 }

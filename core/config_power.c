@@ -30,35 +30,39 @@ finish(const struct ap_config *cfg, struct ap_cfg_power *p, struct ap_error *err
 {
 	defaults(cfg, p);
 	if (p->empty_polls_pause > p->empty_polls_sleep)
-		BAD("%s: power %s: empty_polls_pause %u must not be above empty_polls_sleep %u",
-		    cfg->path, p->name, p->empty_polls_pause, p->empty_polls_sleep);
+		BAD(&p->empty_polls_pause,
+		    "power %s: empty_polls_pause %u must not be above empty_polls_sleep %u",
+		    p->name, p->empty_polls_pause, p->empty_polls_sleep);
 	if (p->pause_us >= p->sleep_us)
-		BAD("%s: power %s: pause_us %u must be below sleep_us %u: an idle hint of "
+		BAD(&p->pause_us,
+		    "power %s: pause_us %u must be below sleep_us %u: an idle hint of "
 		    "sleep_us means sleep",
-		    cfg->path, p->name, p->pause_us, p->sleep_us);
+		    p->name, p->pause_us, p->sleep_us);
 	if (p->pause_us > 1000)
-		BAD("%s: power %s: pause_us %u must be 1..1000", cfg->path, p->name, p->pause_us);
+		BAD(&p->pause_us, "power %s: pause_us %u must be 1..1000", p->name, p->pause_us);
 	if (p->count_low > p->count_mid || p->count_mid > p->count_high)
-		BAD("%s: power %s: count_low %u, count_mid %u, count_high %u must rise", cfg->path,
+		BAD(&p->count_low, "power %s: count_low %u, count_mid %u, count_high %u must rise",
 		    p->name, p->count_low, p->count_mid, p->count_high);
 	if (p->timeout_ms > 1000)
-		BAD("%s: power %s: timeout_ms %u must be 1..1000", cfg->path, p->name,
+		BAD(&p->timeout_ms, "power %s: timeout_ms %u must be 1..1000", p->name,
 		    p->timeout_ms);
 	if (p->scale_down_idle_percent > 100)
-		BAD("%s: power %s: scale_down_idle_percent %u must be 1..100", cfg->path, p->name,
+		BAD(&p->scale_down_idle_percent,
+		    "power %s: scale_down_idle_percent %u must be 1..100", p->name,
 		    p->scale_down_idle_percent);
 	if (p->slot_us != 0 && (p->slot_us < 50 || p->slot_us > 100000))
-		BAD("%s: power %s: slot_us %u must be 50..100000", cfg->path, p->name, p->slot_us);
+		BAD(&p->slot_us, "power %s: slot_us %u must be 50..100000", p->name, p->slot_us);
 	if (p->slot_wakeups_percent > 200)
-		BAD("%s: power %s: slot_wakeups_percent %u must be 1..200", cfg->path, p->name,
-		    p->slot_wakeups_percent);
+		BAD(&p->slot_wakeups_percent, "power %s: slot_wakeups_percent %u must be 1..200",
+		    p->name, p->slot_wakeups_percent);
 	if (p->slot_nap_percent > 100)
-		BAD("%s: power %s: slot_nap_percent %u must be 1..100", cfg->path, p->name,
+		BAD(&p->slot_nap_percent, "power %s: slot_nap_percent %u must be 1..100", p->name,
 		    p->slot_nap_percent);
 	if (p->backend == AP_PSTATES_MODEL && p->table == NULL)
-		BAD("%s: power %s: backend model needs 'table', a file of P-states such as "
+		BAD(&p->backend,
+		    "power %s: backend model needs 'table', a file of P-states such as "
 		    "power/xeon-gold-5418y.yaml",
-		    cfg->path, p->name);
+		    p->name);
 	return 0;
 }
 
@@ -90,7 +94,7 @@ config_power_finish(const struct ap_config *cfg, struct ap_error *err)
 	priorities_finish(cfg);
 	for (unsigned i = 0; i < cfg->power_count; i++) {
 		if (find(cfg, cfg->power[i].name) != &cfg->power[i])
-			BAD("%s: power %s: there are two of this name", cfg->path,
+			BAD(&cfg->power[i].name, "power %s: there are two of this name",
 			    cfg->power[i].name);
 		if (finish(cfg, &cfg->power[i], err) < 0)
 			return -1;
@@ -99,7 +103,7 @@ config_power_finish(const struct ap_config *cfg, struct ap_error *err)
 		const struct ap_cfg_lcore *l = &cfg->lcores[i];
 
 		if (l->power != NULL && find(cfg, l->power) == NULL)
-			BAD("%s: lcore %s: there is no power '%s'", cfg->path, l->name, l->power);
+			BAD(&l->power, "lcore %s: there is no power '%s'", l->name, l->power);
 	}
 	return 0;
 }

@@ -6,19 +6,19 @@
 #include "core/config_check.h"
 
 #define VFS_MAX 16
-#define AT "%s: smartnic %s: "
-#define WHERE cfg->path, nic->name
+#define AT "smartnic %s: "
+#define WHERE nic->name
 
 static int
 port_finish(const struct ap_config *cfg, const struct ap_cfg_smartnic *nic, const char *key,
-	    const char *name, struct ap_error *err)
+	    char *const *at, struct ap_error *err)
 {
-	const struct ap_cfg_port *port = ap_config_port(cfg, name);
+	const struct ap_cfg_port *port = ap_config_port(cfg, *at);
 
 	if (port == NULL)
-		BAD(AT "%s: there is no port '%s'", WHERE, key, name);
+		BAD(at, AT "%s: there is no port '%s'", WHERE, key, *at);
 	if (port->framing != AP_FRAMING_RAW)
-		BAD(AT "%s: port %s: framing must be raw", WHERE, key, name);
+		BAD(&port->framing, AT "%s: port %s: framing must be raw", WHERE, key, *at);
 	return 0;
 }
 
@@ -28,19 +28,22 @@ vfs_finish(const struct ap_config *cfg, const struct ap_cfg_smartnic *nic,
 	   const struct ap_cfg_gnb_header *gnb, struct ap_error *err)
 {
 	if (nic->vfs_count != gnb->vfs_count || nic->vfs_count > VFS_MAX)
-		BAD(AT "vfs: %u, but gnb_header %s has %u: as many are needed, at most %d", WHERE,
+		BAD(&nic->vfs,
+		    AT "vfs: %u, but gnb_header %s has %u: as many are needed, at most %d", WHERE,
 		    nic->vfs_count, nic->gnb, gnb->vfs_count, VFS_MAX);
 	for (unsigned v = 0; v < nic->vfs_count; v++) {
-		if (port_finish(cfg, nic, "vfs", nic->vfs[v], err) < 0)
+		if (port_finish(cfg, nic, "vfs", &nic->vfs[v], err) < 0)
 			return -EINVAL;
 		for (unsigned k = 0; k < gnb->vfs_count; k++)
 			if (strcmp(nic->vfs[v], gnb->vfs[k]) == 0)
-				BAD(AT "vfs[%u]: port %s is the gNB's end: name the other one of "
+				BAD(&nic->vfs[v],
+				    AT "vfs[%u]: port %s is the gNB's end: name the other one of "
 				       "the ring pair",
 				    WHERE, v, nic->vfs[v]);
 		for (unsigned k = 0; k < v; k++)
 			if (strcmp(nic->vfs[v], nic->vfs[k]) == 0)
-				BAD(AT "vfs[%u]: port %s is there twice", WHERE, v, nic->vfs[v]);
+				BAD(&nic->vfs[v], AT "vfs[%u]: port %s is there twice", WHERE, v,
+				    nic->vfs[v]);
 	}
 	return 0;
 }
@@ -72,20 +75,23 @@ config_smartnic_finish(const struct ap_config *cfg, struct ap_cfg_smartnic *nic,
 		if (strcmp(cfg->gnb_header[i].edge.name, nic->gnb) == 0)
 			gnb = &cfg->gnb_header[i];
 	if (gnb == NULL)
-		BAD(AT "gnb: there is no gnb_header '%s'", WHERE, nic->gnb);
+		BAD(&nic->gnb, AT "gnb: there is no gnb_header '%s'", WHERE, nic->gnb);
 	for (unsigned i = 0; i < cfg->smartnic_count && &cfg->smartnic[i] != nic; i++)
 		if (strcmp(cfg->smartnic[i].gnb, nic->gnb) == 0)
-			BAD(AT "gnb: %s has smartnic %s already", WHERE, nic->gnb,
+			BAD(&nic->gnb, AT "gnb: %s has smartnic %s already", WHERE, nic->gnb,
 			    cfg->smartnic[i].name);
 	if (!has_n3(gnb))
-		BAD(AT "gnb: %s has no n3 interface with an IPv4 address and without VLAN: the "
+		BAD(&nic->gnb,
+		    AT "gnb: %s has no n3 interface with an IPv4 address and without VLAN: the "
 		       "program takes no other packets",
 		    WHERE, nic->gnb);
 	if (nic->offload_percent > 100)
-		BAD(AT "offload_percent %u must be 0..100", WHERE, nic->offload_percent);
+		BAD(&nic->offload_percent, AT "offload_percent %u must be 0..100", WHERE,
+		    nic->offload_percent);
 	if (nic->mark == AP_SMARTNIC_MARK_SENDER && nic->offload_percent)
-		BAD(AT "offload_percent is for mark share: with mark sender packets say", WHERE);
-	if (port_finish(cfg, nic, "wire", nic->wire, err) < 0)
+		BAD(&nic->offload_percent,
+		    AT "offload_percent is for mark share: with mark sender packets say", WHERE);
+	if (port_finish(cfg, nic, "wire", &nic->wire, err) < 0)
 		return -EINVAL;
 	return vfs_finish(cfg, nic, gnb, err);
 }

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-#include "core/plan.h"
+#include "core/config_rig.h"
 
 /** A sound deployment, of which every test spoils one thing. */
 #define PORTS                                                                                      \
@@ -27,39 +27,6 @@
 	"    bearers: [{id: 1, default: true}]\n"
 #define LCORES "lcores: [{name: a, cpu: 0}, {name: b, cpu: 0}]\n"
 #define PLACE "place:\n  - {node: \"ue.*\", lcore: a}\n  - {node: ue.pdcp_tx, lcore: b}\n"
-
-static char path[] = "/tmp/airpath_config_XXXXXX";
-
-static const char *
-problem(const char *yaml)
-{
-	static struct ap_error err;
-	struct ap_config *cfg;
-	struct ap_plan *p;
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	fputs(yaml, f);
-	fclose(f);
-	cfg = ap_config_load(path, &err);
-	if (cfg == NULL)
-		return err.text;
-	p = ap_plan_make(cfg, &err);
-	ap_plan_free(p);
-	ap_config_free(cfg);
-	return p ? NULL : err.text;
-}
-
-static void
-assert_problem(const char *yaml, const char *where, const char *why)
-{
-	const char *text = problem(yaml);
-
-	if (text == NULL)
-		fail_msg("accepted, expected '%s'", why);
-	if (strncmp(text, path, strlen(path)) != 0 || !strstr(text, where) || !strstr(text, why))
-		fail_msg("'%s' does not name '%s' and '%s'", text, where, why);
-}
 
 static void
 test_sound(void **state)

@@ -12,12 +12,13 @@ bearer_am_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct
 {
 	struct ap_cfg_bearer_rlc *r = &b->rlc;
 
-#define AT "%s: %s %s: bearer %u: "
-#define WHERE cfg->path, ue->kind, ue->name, b->id
+#define AT "%s %s: bearer %u: "
+#define WHERE ue->kind, ue->name, b->id
 	if (r->mode != AP_RLC_AM) {
 		if (r->t_poll_retransmit_ms || r->t_status_prohibit_ms || r->poll_pdu ||
 		    r->poll_byte || r->max_retx_threshold)
-			BAD(AT "rlc: t_poll_retransmit_ms, t_status_prohibit_ms, poll_pdu, "
+			BAD(&b->rlc,
+			    AT "rlc: t_poll_retransmit_ms, t_status_prohibit_ms, poll_pdu, "
 			       "poll_byte and max_retx_threshold are for mode am",
 			    WHERE);
 		return 0;
@@ -28,15 +29,16 @@ bearer_am_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct
 	DEFAULT(r->poll_pdu, 64);
 	DEFAULT(r->max_retx_threshold, 32);
 	if (r->sn_bits != 12 && r->sn_bits != 18)
-		BAD(AT "rlc.sn_bits %u must be 12 or 18 in AM", WHERE, r->sn_bits);
+		BAD(&r->sn_bits, AT "rlc.sn_bits %u must be 12 or 18 in AM", WHERE, r->sn_bits);
 	if (r->t_poll_retransmit_ms > 10000)
-		BAD(AT "rlc.t_poll_retransmit_ms %u must be 1..10000", WHERE,
-		    r->t_poll_retransmit_ms);
+		BAD(&r->t_poll_retransmit_ms, AT "rlc.t_poll_retransmit_ms %u must be 1..10000",
+		    WHERE, r->t_poll_retransmit_ms);
 	if (r->t_status_prohibit_ms > 10000)
-		BAD(AT "rlc.t_status_prohibit_ms %u must be 0..10000", WHERE,
-		    r->t_status_prohibit_ms);
+		BAD(&r->t_status_prohibit_ms, AT "rlc.t_status_prohibit_ms %u must be 0..10000",
+		    WHERE, r->t_status_prohibit_ms);
 	if (r->max_retx_threshold > 32)
-		BAD(AT "rlc.max_retx_threshold %u must be 1..32", WHERE, r->max_retx_threshold);
+		BAD(&r->max_retx_threshold, AT "rlc.max_retx_threshold %u must be 1..32", WHERE,
+		    r->max_retx_threshold);
 	return 0;
 }
 
@@ -67,41 +69,51 @@ bearer_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, struct ap
 	DEFAULT(b->mac.priority, 8);
 	DEFAULT(b->mac.bsd_ms, 50);
 	if (b->id < 1 || b->id > 32)
-		BAD(AT "id must be 1..32", WHERE);
+		BAD(&b->id, AT "id must be 1..32", WHERE);
 	if (b->lcid < 4 || b->lcid > 32)
-		BAD(AT "lcid %u must be 4..32", WHERE, b->lcid);
+		BAD(&b->lcid, AT "lcid %u must be 4..32", WHERE, b->lcid);
 	if (b->pdcp.sn_bits != 12 && b->pdcp.sn_bits != 18)
-		BAD(AT "pdcp.sn_bits %u must be 12 or 18", WHERE, b->pdcp.sn_bits);
+		BAD(&b->pdcp.sn_bits, AT "pdcp.sn_bits %u must be 12 or 18", WHERE,
+		    b->pdcp.sn_bits);
 	if (!power_of_2(b->pdcp.reorder_slots) || b->pdcp.reorder_slots > 131072)
-		BAD(AT "pdcp.reorder_slots must be a power of 2 up to 131072", WHERE);
+		BAD(&b->pdcp.reorder_slots,
+		    AT "pdcp.reorder_slots must be a power of 2 up to 131072", WHERE);
 	if (b->rlc.mode == AP_RLC_UM && b->rlc.sn_bits != 6 && b->rlc.sn_bits != 12)
-		BAD(AT "rlc.sn_bits %u must be 6 or 12 in UM", WHERE, b->rlc.sn_bits);
+		BAD(&b->rlc.sn_bits, AT "rlc.sn_bits %u must be 6 or 12 in UM", WHERE,
+		    b->rlc.sn_bits);
 	if (b->rlc.t_reassembly_ms > 10000)
-		BAD(AT "rlc.t_reassembly_ms %u must be 1..10000", WHERE, b->rlc.t_reassembly_ms);
+		BAD(&b->rlc.t_reassembly_ms, AT "rlc.t_reassembly_ms %u must be 1..10000", WHERE,
+		    b->rlc.t_reassembly_ms);
 	if (!power_of_2(b->rlc.queue_sdus) || b->rlc.queue_sdus > (1U << 20))
-		BAD(AT "rlc.queue_sdus must be a power of 2 up to 1048576", WHERE);
+		BAD(&b->rlc.queue_sdus, AT "rlc.queue_sdus must be a power of 2 up to 1048576",
+		    WHERE);
 	if (b->pdcp.integrity && ue->security.nia == 0)
-		BAD(AT "pdcp.integrity needs the ue's security.nia, 1..3", WHERE);
+		BAD(&b->pdcp.integrity, AT "pdcp.integrity needs the ue's security.nia, 1..3",
+		    WHERE);
 	if (bounded && b->rlc.queue_sdus > 1U << (b->pdcp.sn_bits - 2))
-		BAD(AT "rlc.queue_sdus must be at most %u with pdcp.discard_ms or AM and %u-bit "
+		BAD(&b->rlc.queue_sdus,
+		    AT "rlc.queue_sdus must be at most %u with pdcp.discard_ms or AM and %u-bit "
 		       "PDCP SNs",
 		    WHERE, 1U << (b->pdcp.sn_bits - 2), b->pdcp.sn_bits);
 	if (b->mac.priority > 16)
-		BAD(AT "mac.priority must be 1..16", WHERE);
+		BAD(&b->mac.priority, AT "mac.priority must be 1..16", WHERE);
 	if (b->mac.lcg > 7)
-		BAD(AT "mac.lcg must be 0..7", WHERE);
+		BAD(&b->mac.lcg, AT "mac.lcg must be 0..7", WHERE);
 	for (unsigned i = 0; i < b->mac.serving_cells_count; i++)
 		if (b->mac.serving_cells[i] >= ue->carriers)
-			BAD(AT "mac.serving_cells: carrier %u, there are %u", WHERE,
+			BAD(&b->mac.serving_cells[i],
+			    AT "mac.serving_cells: carrier %u, there are %u", WHERE,
 			    b->mac.serving_cells[i], ue->carriers);
 	for (unsigned i = 0; i < b->mac.scs_count; i++)
 		if (b->mac.scs[i] > 4)
-			BAD(AT "mac.scs: numerology %u must be 0..4", WHERE, b->mac.scs[i]);
+			BAD(&b->mac.scs[i], AT "mac.scs: numerology %u must be 0..4", WHERE,
+			    b->mac.scs[i]);
 	if (b->mac.max_pusch_us && (b->mac.max_pusch_us < 20 || b->mac.max_pusch_us > 500))
-		BAD(AT "mac.max_pusch_us %u must be 20..500", WHERE, b->mac.max_pusch_us);
+		BAD(&b->mac.max_pusch_us, AT "mac.max_pusch_us %u must be 20..500", WHERE,
+		    b->mac.max_pusch_us);
 	for (unsigned i = 0; i < b->qfis_count; i++)
 		if (b->qfis[i] > 63)
-			BAD(AT "qfi %u must be 0..63", WHERE, b->qfis[i]);
+			BAD(&b->qfis[i], AT "qfi %u must be 0..63", WHERE, b->qfis[i]);
 	return 0;
 }
 
@@ -122,15 +134,15 @@ ap_config_key(const char *hex, uint8_t key[AP_CFG_KEY_LEN])
 /** Says what is wrong with a key, but not what the key is. */
 static int
 key_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, const char *name,
-	   const char *hex, bool needed, struct ap_error *err)
+	   char *const *at, bool needed, struct ap_error *err)
 {
 	uint8_t key[AP_CFG_KEY_LEN];
 
-	if (hex == NULL && needed)
-		BAD("%s: %s %s: security.%s is missing", cfg->path, ue->kind, ue->name, name);
-	if (hex != NULL && ap_config_key(hex, key) < 0)
-		BAD("%s: %s %s: security.%s must be 32 hexadecimal digits, in quotes", cfg->path,
-		    ue->kind, ue->name, name);
+	if (*at == NULL && needed)
+		BAD(at, "%s %s: security.%s is missing", ue->kind, ue->name, name);
+	if (*at != NULL && ap_config_key(*at, key) < 0)
+		BAD(at, "%s %s: security.%s must be 32 hexadecimal digits, in quotes", ue->kind,
+		    ue->name, name);
 	return 0;
 }
 
@@ -144,11 +156,11 @@ engine_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error
 #else
 	DEFAULT(s->engine, AP_ENGINE_CRYPTODEV);
 	if (s->engine == AP_ENGINE_MULTI_BUFFER)
-		BAD("%s: %s %s: security.engine: this build has no multi_buffer", cfg->path,
-		    ue->kind, ue->name);
+		BAD(&s->engine, "%s %s: security.engine: this build has no multi_buffer", ue->kind,
+		    ue->name);
 #endif
 	if (s->cryptodev != NULL && s->engine != AP_ENGINE_CRYPTODEV)
-		BAD("%s: %s %s: security.cryptodev needs security.engine: cryptodev", cfg->path,
+		BAD(&s->cryptodev, "%s %s: security.cryptodev needs security.engine: cryptodev",
 		    ue->kind, ue->name);
 	return 0;
 }
@@ -161,10 +173,11 @@ security_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_err
 	if (engine_finish(cfg, ue, err) < 0)
 		return -EINVAL;
 	if (s->nea > 3 || s->nia > 3)
-		BAD("%s: %s %s: security.nea and nia must be 0..3", cfg->path, ue->kind, ue->name);
-	if (key_finish(cfg, ue, "key_enc", s->key_enc, s->nea != 0, err) < 0)
+		BAD(s->nea > 3 ? &s->nea : &s->nia, "%s %s: security.nea and nia must be 0..3",
+		    ue->kind, ue->name);
+	if (key_finish(cfg, ue, "key_enc", &s->key_enc, s->nea != 0, err) < 0)
 		return -EINVAL;
-	return key_finish(cfg, ue, "key_int", s->key_int, s->nia != 0, err);
+	return key_finish(cfg, ue, "key_int", &s->key_int, s->nia != 0, err);
 }
 
 int
@@ -176,10 +189,10 @@ config_harq_finish(const struct ap_config *cfg, const char *role, const char *na
 	DEFAULT(h->processes, 16);
 	DEFAULT(h->max_tx, 4);
 	if (h->processes > 32)
-		BAD("%s: %s %s: harq.processes %u must be 1..32", cfg->path, role, name,
+		BAD(&h->processes, "%s %s: harq.processes %u must be 1..32", role, name,
 		    h->processes);
 	if (h->max_tx > 8)
-		BAD("%s: %s %s: harq.max_tx %u must be 1..8", cfg->path, role, name, h->max_tx);
+		BAD(&h->max_tx, "%s %s: harq.max_tx %u must be 1..8", role, name, h->max_tx);
 	return 0;
 }
 
@@ -192,10 +205,10 @@ sr_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error *er
 		return 0;
 	DEFAULT(sr->trans_max, 64);
 	if (sr->prohibit_ms > 1000)
-		BAD("%s: %s %s: sr.prohibit_ms %u must be 0..1000", cfg->path, ue->kind, ue->name,
-		    sr->prohibit_ms);
+		BAD(&sr->prohibit_ms, "%s %s: sr.prohibit_ms %u must be 0..1000", ue->kind,
+		    ue->name, sr->prohibit_ms);
 	if (sr->trans_max > 64)
-		BAD("%s: %s %s: sr.trans_max %u must be 1..64", cfg->path, ue->kind, ue->name,
+		BAD(&sr->trans_max, "%s %s: sr.trans_max %u must be 1..64", ue->kind, ue->name,
 		    sr->trans_max);
 	return 0;
 }
@@ -208,18 +221,18 @@ ip4_number(const uint8_t *a)
 
 static int
 address_finish(const struct ap_config *cfg, const struct ap_cfg_ue *ue, const char *key,
-	       const char *text, int octets, struct ap_error *err)
+	       char *const *at, int octets, struct ap_error *err)
 {
+	const char *text = *at;
 	uint8_t address[16], bits;
-
 	if (text == NULL)
 		return 0;
 	if (ap_config_prefix(text, address, &bits) != octets || bits != 8 * octets)
-		BAD("%s: %s %s: %s '%s' is not an IPv%u address", cfg->path, ue->kind, ue->name,
-		    key, text, octets == 4 ? 4 : 6);
+		BAD(at, "%s %s: %s '%s' is not an IPv%u address", ue->kind, ue->name, key, text,
+		    octets == 4 ? 4 : 6);
 	if (octets == 4 && ue->count - 1 > UINT32_MAX - ip4_number(address))
-		BAD("%s: %s %s: %s '%s' and the %u that follow: addresses end at 255.255.255.255",
-		    cfg->path, ue->kind, ue->name, key, text, ue->count - 1);
+		BAD(at, "%s %s: %s '%s' and the %u that follow: addresses end at 255.255.255.255",
+		    ue->kind, ue->name, key, text, ue->count - 1);
 	return 0;
 }
 
@@ -229,21 +242,22 @@ count_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_error 
 {
 	DEFAULT(ue->count, 1);
 	if (ue->count > AP_CFG_UES_MAX)
-		BAD("%s: %s %s: %u UEs: at most %u", cfg->path, ue->kind, ue->name, ue->count,
+		BAD(&ue->count, "%s %s: %u UEs: at most %u", ue->kind, ue->name, ue->count,
 		    AP_CFG_UES_MAX);
 	if (ue->rnti + ue->count - 1 > 0xFFEF)
-		BAD("%s: %s %s: rnti %u and the %u that follow: C-RNTIs end at 65519", cfg->path,
+		BAD(&ue->rnti, "%s %s: rnti %u and the %u that follow: C-RNTIs end at 65519",
 		    ue->kind, ue->name, ue->rnti, ue->count - 1);
-	if (address_finish(cfg, ue, "address", ue->address, 4, err) < 0 ||
-	    address_finish(cfg, ue, "address6", ue->address6, 16, err) < 0)
+	if (address_finish(cfg, ue, "address", &ue->address, 4, err) < 0 ||
+	    address_finish(cfg, ue, "address6", &ue->address6, 16, err) < 0)
 		return -EINVAL;
 	if (ue->count == 1)
 		return 0;
 	if (ue->user_port && ue->address == NULL && ue->address6 == NULL)
-		BAD("%s: %s %s: several UEs need 'address' or 'address6', those of the first",
-		    cfg->path, ue->kind, ue->name);
+		BAD(&ue->count,
+		    "%s %s: several UEs need 'address' or 'address6', those of the first", ue->kind,
+		    ue->name);
 	if (ue->any_rnti)
-		BAD("%s: %s %s: any_rnti is for one UE", cfg->path, ue->kind, ue->name);
+		BAD(&ue->any_rnti, "%s %s: any_rnti is for one UE", ue->kind, ue->name);
 	return 0;
 }
 
@@ -262,26 +276,27 @@ config_ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_er
 	DEFAULT(ue->retx_bsr_ms, 320);
 	DEFAULT(ue->phr.report, AP_CFG_OFF);
 	if (ue->phr.ph > 63 || ue->phr.pcmax > 63)
-		BAD("%s: %s %s: phr.ph and phr.pcmax must be 0..63", cfg->path, ue->kind, ue->name);
+		BAD(ue->phr.ph > 63 ? &ue->phr.ph : &ue->phr.pcmax,
+		    "%s %s: phr.ph and phr.pcmax must be 0..63", ue->kind, ue->name);
 	if (ue->carriers > AP_CFG_CARRIERS_MAX)
-		BAD("%s: %s %s: carriers %u: at most %u", cfg->path, ue->kind, ue->name,
+		BAD(&ue->carriers, "%s %s: carriers %u: at most %u", ue->kind, ue->name,
 		    ue->carriers, AP_CFG_CARRIERS_MAX);
 	if (ue->default_qfi > 63)
-		BAD("%s: %s %s: default_qfi %u must be 0..63", cfg->path, ue->kind, ue->name,
+		BAD(&ue->default_qfi, "%s %s: default_qfi %u must be 0..63", ue->kind, ue->name,
 		    ue->default_qfi);
 	if (ue->numerology > 4)
-		BAD("%s: %s %s: numerology %u must be 0..4", cfg->path, ue->kind, ue->name,
+		BAD(&ue->numerology, "%s %s: numerology %u must be 0..4", ue->kind, ue->name,
 		    ue->numerology);
 	if (ue->frame_bytes < 256 || ue->frame_bytes > 65000)
-		BAD("%s: %s %s: frame_bytes %u must be 256..65000", cfg->path, ue->kind, ue->name,
-		    ue->frame_bytes);
+		BAD(&ue->frame_bytes, "%s %s: frame_bytes %u must be 256..65000", ue->kind,
+		    ue->name, ue->frame_bytes);
 	if (count_finish(cfg, ue, err) < 0 || security_finish(cfg, ue, err) < 0 ||
 	    sr_finish(cfg, ue, err) < 0)
 		return -EINVAL;
 	for (unsigned i = 0; i < ue->qos_count; i++)
 		if (ue->qos[i].dscp > 63 || ue->qos[i].qfi > 63)
-			BAD("%s: %s %s: qos[%u]: dscp and qfi must be 0..63", cfg->path, ue->kind,
-			    ue->name, i);
+			BAD(ue->qos[i].dscp > 63 ? &ue->qos[i].dscp : &ue->qos[i].qfi,
+			    "%s %s: qos[%u]: dscp and qfi must be 0..63", ue->kind, ue->name, i);
 	for (unsigned i = 0; i < ue->bearers_count; i++) {
 		struct ap_cfg_bearer *b = &ue->bearers[i];
 
@@ -290,15 +305,16 @@ config_ue_finish(const struct ap_config *cfg, struct ap_cfg_ue *ue, struct ap_er
 		defaults += b->is_default;
 		for (unsigned j = 0; j < i; j++) {
 			if (ue->bearers[j].id == b->id)
-				BAD(AT "two owners: bearers[%u] and bearers[%u] have the same id",
+				BAD(&b->id,
+				    AT "two owners: bearers[%u] and bearers[%u] have the same id",
 				    WHERE, j, i);
 			if (ue->bearers[j].lcid == b->lcid)
-				BAD(AT "lcid %u belongs to bearer %u already", WHERE, b->lcid,
-				    ue->bearers[j].id);
+				BAD(&b->lcid, AT "lcid %u belongs to bearer %u already", WHERE,
+				    b->lcid, ue->bearers[j].id);
 		}
 	}
 	if (defaults > 1)
-		BAD("%s: %s %s: %u default bearers, there can be one", cfg->path, ue->kind,
-		    ue->name, defaults);
+		BAD(&ue->bearers, "%s %s: %u default bearers, there can be one", ue->kind, ue->name,
+		    defaults);
 	return config_harq_finish(cfg, ue->kind, ue->name, &ue->harq, err);
 }

@@ -28,24 +28,27 @@ routes_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct 
 		int octets = ap_config_prefix(route->prefix, address, &bits);
 
 		if (!has_interface(upf, route->interface))
-			BAD("%s: %s %s: routes[%u]: there is no interface '%s'", cfg->path,
+			BAD(&route->interface, "%s %s: routes[%u]: there is no interface '%s'",
 			    upf->kind, upf->name, r, route->interface);
 		if (octets < 0 || strchr(route->prefix, '/') == NULL)
-			BAD("%s: %s %s: routes[%u]: prefix '%s' is not address/bits", cfg->path,
+			BAD(&route->prefix, "%s %s: routes[%u]: prefix '%s' is not address/bits",
 			    upf->kind, upf->name, r, route->prefix);
 		if (!config_prefix_is_network(address, bits, octets))
-			BAD("%s: %s %s: routes[%u]: prefix %s has bits set behind its %u",
-			    cfg->path, upf->kind, upf->name, r, route->prefix, bits);
+			BAD(&route->prefix,
+			    "%s %s: routes[%u]: prefix %s has bits set behind its %u", upf->kind,
+			    upf->name, r, route->prefix, bits);
 		if (route->via &&
 		    (ap_config_prefix(route->via, address, &bits) != octets || bits != octets * 8))
-			BAD("%s: %s %s: routes[%u]: via '%s' is not an address of the prefix's "
+			BAD(&route->via,
+			    "%s %s: routes[%u]: via '%s' is not an address of the prefix's "
 			    "family",
-			    cfg->path, upf->kind, upf->name, r, route->via);
+			    upf->kind, upf->name, r, route->via);
 		if (route->via &&
 		    !config_on_link(has_interface(upf, route->interface), address, octets))
-			BAD("%s: %s %s: routes[%u]: via %s is not another host on the link of "
+			BAD(&route->via,
+			    "%s %s: routes[%u]: via %s is not another host on the link of "
 			    "interface %s",
-			    cfg->path, upf->kind, upf->name, r, route->via, route->interface);
+			    upf->kind, upf->name, r, route->via, route->interface);
 	}
 	return 0;
 }
@@ -60,15 +63,16 @@ neighbours_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, str
 		int octets = ap_config_prefix(n->address, address, &bits);
 
 		if (!has_interface(upf, n->interface))
-			BAD("%s: %s %s: neighbours[%u]: there is no interface '%s'", cfg->path,
+			BAD(&n->interface, "%s %s: neighbours[%u]: there is no interface '%s'",
 			    upf->kind, upf->name, i, n->interface);
 		if (octets < 0 || bits != octets * 8)
-			BAD("%s: %s %s: neighbours[%u]: '%s' is not an address", cfg->path,
-			    upf->kind, upf->name, i, n->address);
+			BAD(&n->address, "%s %s: neighbours[%u]: '%s' is not an address", upf->kind,
+			    upf->name, i, n->address);
 		if (ap_config_mac(n->mac, mac) < 0 || mac[0] & 1 ||
 		    memcmp(mac, (const uint8_t[6]){0}, sizeof(mac)) == 0)
-			BAD("%s: %s %s: neighbours[%u]: mac '%s' is no unicast Ethernet address",
-			    cfg->path, upf->kind, upf->name, i, n->mac);
+			BAD(&n->mac,
+			    "%s %s: neighbours[%u]: mac '%s' is no unicast Ethernet address",
+			    upf->kind, upf->name, i, n->mac);
 	}
 	return 0;
 }
@@ -110,9 +114,10 @@ queues_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct 
 		const struct ap_cfg_port *port = ap_config_port(cfg, upf->interfaces[i].port);
 
 		if (port->queues < queues_wanted(upf))
-			BAD("%s: upf %s: port %s: queues %u, but each worker and each dispatcher "
+			BAD(&port->queues,
+			    "upf %s: port %s: queues %u, but each worker and each dispatcher "
 			    "needs one: %u",
-			    cfg->path, upf->name, port->name, port->queues, queues_wanted(upf));
+			    upf->name, port->name, port->queues, queues_wanted(upf));
 	}
 	return 0;
 }
@@ -132,32 +137,37 @@ config_upf_finish(const struct ap_config *cfg, struct ap_cfg_upf *upf, struct ap
 	DEFAULT(upf->session_flows, 4096);
 	DEFAULT(upf->dpi.scans, 4096);
 	if (strlen(upf->socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-		BAD("%s: upf %s: socket: a path has at most %zu characters", cfg->path, upf->name,
+		BAD(&upf->socket, "upf %s: socket: a path has at most %zu characters", upf->name,
 		    sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
 	if (upf->workers > WORKERS_MAX)
-		BAD("%s: upf %s: workers %u must be 1..%d", cfg->path, upf->name, upf->workers,
+		BAD(&upf->workers, "upf %s: workers %u must be 1..%d", upf->name, upf->workers,
 		    WORKERS_MAX);
 	if (upf->dispatchers && upf->steering != AP_STEERING_SOFTWARE)
-		BAD("%s: upf %s: dispatchers are for steering software", cfg->path, upf->name);
+		BAD(&upf->dispatchers, "upf %s: dispatchers are for steering software", upf->name);
 	if (upf->steering == AP_STEERING_SOFTWARE)
 		DEFAULT(upf->dispatchers, 1);
 	if (upf->dispatchers > WORKERS_MAX)
-		BAD("%s: upf %s: dispatchers %u must be 1..%d", cfg->path, upf->name,
+		BAD(&upf->dispatchers, "upf %s: dispatchers %u must be 1..%d", upf->name,
 		    upf->dispatchers, WORKERS_MAX);
 	if (upf->sessions > (1U << 24))
-		BAD("%s: upf %s: sessions %u must be 1..%u", cfg->path, upf->name, upf->sessions,
+		BAD(&upf->sessions, "upf %s: sessions %u must be 1..%u", upf->name, upf->sessions,
 		    1U << 24);
 	if (upf->buffer_packets > (1U << 20) || upf->buffer_session_packets > upf->buffer_packets)
-		BAD("%s: upf %s: buffer_packets must be 1..1048576, and not less than "
+		BAD(&upf->buffer_packets,
+		    "upf %s: buffer_packets must be 1..1048576, and not less than "
 		    "buffer_session_packets",
-		    cfg->path, upf->name);
+		    upf->name);
 	if (upf->reassembly_packets > 65536 || upf->reassembly_ms > 60000)
-		BAD("%s: upf %s: reassembly_packets must be 1..65536 and reassembly_ms 1..60000",
-		    cfg->path, upf->name);
+		BAD(upf->reassembly_ms > 60000 ? &upf->reassembly_ms : &upf->reassembly_packets,
+		    "upf %s: reassembly_packets must be 1..65536 and reassembly_ms 1..60000",
+		    upf->name);
 	if (upf->flows > (1U << 26) || upf->session_flows > upf->flows || upf->dpi.scans > 65535)
-		BAD("%s: upf %s: flows must be 1..67108864, session_flows not more, and dpi: scans "
+		BAD(upf->dpi.scans > 65535    ? &upf->dpi.scans
+		    : upf->flows > (1U << 26) ? &upf->flows
+					      : &upf->session_flows,
+		    "upf %s: flows must be 1..67108864, session_flows not more, and dpi: scans "
 		    "1..65535",
-		    cfg->path, upf->name);
+		    upf->name);
 	if (config_edge_finish(cfg, upf, err) < 0)
 		return -EINVAL;
 	return queues_finish(cfg, upf, err);

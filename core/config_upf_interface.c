@@ -92,8 +92,8 @@ is_broadcast(const uint8_t *address, uint8_t bits, int octets)
 	return octets == 4 && bits < 31 && (~a & UINT32_MAX >> bits) == 0;
 }
 
-#define AT "%s: %s %s: interface %s: "
-#define WHERE cfg->path, upf->kind, upf->name, i->name
+#define AT "%s %s: interface %s: "
+#define WHERE upf->kind, upf->name, i->name
 
 bool
 config_on_link(const struct ap_cfg_upf_interface *i, const uint8_t *gateway, int octets)
@@ -122,11 +122,14 @@ gateways_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
 	for (unsigned g = 0; g < i->gateways_count; g++) {
 		octets = ap_config_prefix(i->gateways[g], address, &bits);
 		if (octets < 0 || bits != octets * 8)
-			BAD(AT "gateways[%u]: '%s' is not an address", WHERE, g, i->gateways[g]);
+			BAD(&i->gateways[g], AT "gateways[%u]: '%s' is not an address", WHERE, g,
+			    i->gateways[g]);
 		if (octets == first)
-			BAD(AT "gateways: two of one family, there can be one", WHERE);
+			BAD(&i->gateways[g], AT "gateways: two of one family, there can be one",
+			    WHERE);
 		if (!config_on_link(i, address, octets))
-			BAD(AT "gateways[%u]: %s is not another host on the link of `addresses`",
+			BAD(&i->gateways[g],
+			    AT "gateways[%u]: %s is not another host on the link of `addresses`",
 			    WHERE, g, i->gateways[g]);
 		first = octets;
 	}
@@ -140,17 +143,18 @@ addresses_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
 	uint8_t address[16], bits;
 
 	if (i->addresses_count == 0)
-		BAD(AT "addresses: at least one is needed", WHERE);
+		BAD(&i->addresses, AT "addresses: at least one is needed", WHERE);
 	for (unsigned a = 0; a < i->addresses_count; a++) {
 		int octets = ap_config_prefix(i->addresses[a], address, &bits);
 
 		if (octets < 0 || strchr(i->addresses[a], '/') == NULL)
-			BAD(AT "addresses[%u]: '%s' is not address/bits", WHERE, a,
-			    i->addresses[a]);
+			BAD(&i->addresses[a], AT "addresses[%u]: '%s' is not address/bits", WHERE,
+			    a, i->addresses[a]);
 		/* RFC 3021: both addresses of a /31 are hosts'. */
 		if (!is_host(address, octets) || is_broadcast(address, bits, octets) ||
 		    (bits < octets * 8 - 1 && config_prefix_is_network(address, bits, octets)))
-			BAD(AT "addresses[%u]: %s is no host's address", WHERE, a, i->addresses[a]);
+			BAD(&i->addresses[a], AT "addresses[%u]: %s is no host's address", WHERE, a,
+			    i->addresses[a]);
 	}
 	return 0;
 }
@@ -164,17 +168,19 @@ interface_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
 
 	DEFAULT(i->mtu, 1500);
 	if (port == NULL && i->port)
-		BAD(AT "there is no port '%s'", WHERE, i->port);
+		BAD(&i->port, AT "there is no port '%s'", WHERE, i->port);
 	if (port && port->framing != AP_FRAMING_RAW)
-		BAD(AT "port %s: framing must be raw", WHERE, i->port);
+		BAD(&i->port, AT "port %s: framing must be raw", WHERE, i->port);
 	if (i->vlan > 4094)
-		BAD(AT "vlan %u must be 1..4094, or 0 for untagged frames", WHERE, i->vlan);
+		BAD(&i->vlan, AT "vlan %u must be 1..4094, or 0 for untagged frames", WHERE,
+		    i->vlan);
 	if (i->mtu < 576 || i->mtu > 9600)
-		BAD(AT "mtu %u must be 576..9600", WHERE, i->mtu);
+		BAD(&i->mtu, AT "mtu %u must be 576..9600", WHERE, i->mtu);
 	if (port && port->mtu && i->mtu > port->mtu)
-		BAD(AT "mtu %u, but port %s has %u", WHERE, i->mtu, i->port, port->mtu);
+		BAD(&i->mtu, AT "mtu %u, but port %s has %u", WHERE, i->mtu, i->port, port->mtu);
 	if (i->lan && (i->addresses_count || i->gateways_count || i->types_count))
-		BAD(AT "lan: it carries frames: addresses, gateways and types are not for it",
+		BAD(&i->lan,
+		    AT "lan: it carries frames: addresses, gateways and types are not for it",
 		    WHERE);
 	if (i->lan)
 		return 0;
@@ -213,15 +219,16 @@ config_upf_interfaces_finish(const struct ap_config *cfg, const struct ap_cfg_up
 			return -EINVAL;
 		for (unsigned b = 0; b < a; b++) {
 			if (strcmp(upf->interfaces[b].name, i->name) == 0)
-				BAD("%s: %s %s: two interfaces are called '%s'", cfg->path,
-				    upf->kind, upf->name, i->name);
+				BAD(&i->name, "%s %s: two interfaces are called '%s'", upf->kind,
+				    upf->name, i->name);
 			if (shares_address(i, &upf->interfaces[b]))
-				BAD(AT "has an address of interface %s too", WHERE,
+				BAD(&i->addresses, AT "has an address of interface %s too", WHERE,
 				    upf->interfaces[b].name);
 			if (i->port && upf->interfaces[b].port &&
 			    strcmp(upf->interfaces[b].port, i->port) == 0 &&
 			    upf->interfaces[b].vlan == i->vlan)
-				BAD(AT "port %s with vlan %u belongs to interface %s already",
+				BAD(&i->port,
+				    AT "port %s with vlan %u belongs to interface %s already",
 				    WHERE, i->port, i->vlan, upf->interfaces[b].name);
 		}
 	}

@@ -116,6 +116,25 @@ scalar_check(struct walk *w, const cyaml_schema_value_t *schema, const uint8_t *
 	return schema->type == CYAML_BOOL ? 0 : zero_check(w, schema, at, node);
 }
 
+/** A value, and the text of one that is a string; `node` is on its line. */
+static int
+mark(struct walk *w, const cyaml_schema_value_t *schema, const uint8_t *at, const yaml_node_t *node)
+{
+	const bool pointer = schema->flags & CYAML_FLAG_POINTER;
+	const char *text;
+	size_t line;
+
+	if (w->cfg == NULL || node == NULL)
+		return 0;
+	line = node->start_mark.line + 1;
+	if (pointer && schema->type == CYAML_STRING) {
+		memcpy(&text, at, sizeof(text));
+		if (text && config_mark(w->cfg, text, strlen(text) + 1, line) < 0)
+			return -ENOMEM;
+	}
+	return config_mark(w->cfg, at, pointer ? sizeof(void *) : schema->data_size, line);
+}
+
 static int value_walk(struct walk *w, const cyaml_schema_value_t *schema, uint8_t *at, int node,
 		      size_t place_len);
 
@@ -139,7 +158,9 @@ mapping_walk(struct walk *w, const cyaml_schema_value_t *schema, uint8_t *at,
 			continue;
 		len += (size_t)snprintf(w->place + len, sizeof(w->place) - len, "%s%s",
 					len ? "." : "", key);
-		rc = value_walk(w, &f->value, at + f->data_offset, pair->value, len);
+		rc = mark(w, &f->value, at + f->data_offset, k);
+		if (rc == 0)
+			rc = value_walk(w, &f->value, at + f->data_offset, pair->value, len);
 	}
 	return rc;
 }
@@ -159,7 +180,9 @@ sequence_walk(struct walk *w, const cyaml_schema_value_t *schema, uint8_t *at,
 
 		len += (size_t)snprintf(w->place + len, sizeof(w->place) - len, "[%zu]",
 					(size_t)(item - first));
-		rc = value_walk(w, entry, at, *item, len);
+		rc = mark(w, entry, at, yaml_document_get_node(&w->document, *item));
+		if (rc == 0)
+			rc = value_walk(w, entry, at, *item, len);
 	}
 	return rc;
 }

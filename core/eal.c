@@ -145,9 +145,10 @@ cpus_check(const struct ap_plan *p, struct ap_error *err)
 
 	for (unsigned i = 0; i < p->nb_lcores; i++)
 		if (p->lcores[i].cfg->cpu >= cpus)
-			return ap_error_set(err, "%s: lcore %s: cpu %u: this machine has 0..%ld",
-					    p->cfg->path, p->lcores[i].cfg->name,
-					    p->lcores[i].cfg->cpu, cpus - 1);
+			return ap_config_bad(p->cfg, &p->lcores[i].cfg->cpu, err,
+					     "lcore %s: cpu %u: this machine has 0..%ld",
+					     p->lcores[i].cfg->name, p->lcores[i].cfg->cpu,
+					     cpus - 1);
 	return 0;
 }
 

@@ -113,14 +113,13 @@ ap_plan_add_queue(struct ap_plan *p, const char *role, const char *node, const c
 	struct ap_plan_node *n;
 
 	if (cfg == NULL) {
-		ap_error_set(err, "%s: %s.%s: there is no port '%s'", p->cfg->path, role, node,
-			     port);
+		ap_config_bad(p->cfg, port, err, "%s.%s: there is no port '%s'", role, node, port);
 		return NULL;
 	}
 	for (unsigned i = 0; i < p->nb_nodes; i++)
 		if (is_taken(p->nodes[i], cfg, role, type, queue)) {
-			ap_error_set(err, "%s: port %s has two owners: %s and %s.%s", p->cfg->path,
-				     port, p->nodes[i]->name, role, node);
+			ap_config_bad(p->cfg, port, err, "port %s has two owners: %s and %s.%s",
+				      port, p->nodes[i]->name, role, node);
 			return NULL;
 		}
 	n = ap_plan_add(p, role, node, type, queue, err);
@@ -141,6 +140,16 @@ ap_plan_link(struct ap_plan_node *from, uint8_t edge, struct ap_plan_node *to)
 {
 	RTE_VERIFY(edge < from->type->nb_edges);
 	from->links[edge].to = to;
+}
+
+int
+ap_plan_together(const struct ap_plan *p, const struct ap_plan_node *a,
+		 const struct ap_plan_node *b, const char *why, struct ap_error *err)
+{
+	if (a->lcore == b->lcore)
+		return 0;
+	return ap_config_bad(p->cfg, b->place, err, "place: %s is on lcore %s and %s on %s: %s",
+			     a->name, a->lcore->cfg->name, b->name, b->lcore->cfg->name, why);
 }
 
 int
@@ -189,8 +198,8 @@ place_one(struct ap_plan *p, unsigned line, struct ap_error *err)
 	unsigned matched = 0;
 
 	if (l == NULL)
-		return ap_error_set(err, "%s: place[%u]: there is no lcore '%s'", p->cfg->path,
-				    line, pl->lcore);
+		return ap_config_bad(p->cfg, pl->lcore, err, "place[%u]: there is no lcore '%s'",
+				     line, pl->lcore);
 	for (unsigned i = 0; i < p->nb_nodes; i++) {
 		struct ap_plan_node *n = p->nodes[i];
 
@@ -198,11 +207,11 @@ place_one(struct ap_plan *p, unsigned line, struct ap_error *err)
 			continue;
 		matched++;
 		if (n->lcore && n->exact == exact && n->lcore != l)
-			return ap_error_set(err,
-					    "%s: place[%u]: node %s has two owners: lcore %s by "
-					    "'%s', lcore %s by '%s'",
-					    p->cfg->path, line, n->name, n->lcore->cfg->name,
-					    n->place, l->cfg->name, pl->node);
+			return ap_config_bad(p->cfg, pl->node, err,
+					     "place[%u]: node %s has two owners: lcore %s by '%s', "
+					     "lcore %s by '%s'",
+					     line, n->name, n->lcore->cfg->name, n->place,
+					     l->cfg->name, pl->node);
 		if (n->lcore && n->exact && !exact)
 			continue;
 		n->lcore = l;
@@ -210,8 +219,8 @@ place_one(struct ap_plan *p, unsigned line, struct ap_error *err)
 		n->place = pl->node;
 	}
 	if (matched == 0)
-		return ap_error_set(err, "%s: place[%u]: there is no node '%s'", p->cfg->path, line,
-				    pl->node);
+		return ap_config_bad(p->cfg, pl->node, err, "place[%u]: there is no node '%s'",
+				     line, pl->node);
 	return 0;
 }
 
@@ -225,14 +234,14 @@ plan_place(struct ap_plan *p, struct ap_error *err)
 		struct ap_plan_node *n = p->nodes[i];
 
 		if (n->lcore == NULL)
-			return ap_error_set(err, "%s: place: node %s is on no lcore", p->cfg->path,
-					    n->name);
+			return ap_config_bad(p->cfg, &p->cfg->place, err,
+					     "place: node %s is on no lcore", n->name);
 		n->lcore->nb_nodes++;
 	}
 	for (unsigned i = 0; i < p->nb_lcores; i++)
 		if (p->lcores[i].nb_nodes == 0)
-			return ap_error_set(err, "%s: lcore %s has no node", p->cfg->path,
-					    p->lcores[i].cfg->name);
+			return ap_config_bad(p->cfg, p->lcores[i].cfg->name, err,
+					     "lcore %s has no node", p->lcores[i].cfg->name);
 	return 0;
 }
 

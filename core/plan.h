@@ -114,6 +114,10 @@ struct ap_plan_node *ap_plan_add_queue(struct ap_plan *p, const char *role, cons
 /** Joins edge `edge` of `from` to `to`. */
 void ap_plan_link(struct ap_plan_node *from, uint8_t edge, struct ap_plan_node *to);
 
+/** Refuses two nodes on different lcores. @param why they belong on one. @return 0 or -EINVAL */
+int ap_plan_together(const struct ap_plan *p, const struct ap_plan_node *a,
+		     const struct ap_plan_node *b, const char *why, struct ap_error *err);
+
 /** Records a queue for the drawing and the books. @return 0 or -ENOMEM. */
 int ap_plan_queue(struct ap_plan *p, const struct ap_plan_queue *q);
 

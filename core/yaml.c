@@ -47,25 +47,6 @@ log_line(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
 			 strncmp(text, "Load: ", 6) == 0 ? text + 6 : text);
 }
 
-void
-yaml_place_key(struct yaml_log *log, const char *text)
-{
-	const char *line = text, *found;
-	char key[64];
-	unsigned n = 1;
-
-	if (sscanf(log->reason, "Unexpected key: %60s", key) != 1)
-		return;
-	strcat(key, ":");
-	for (; n < log->line && (line = strchr(line, '\n')) != NULL; n++)
-		line++;
-	found = line ? strstr(line, key) : NULL;
-	if (found == NULL)
-		return;
-	for (log->line = n; (line = strchr(line, '\n')) != NULL && line < found; line++)
-		log->line++;
-}
-
 cyaml_config_t
 yaml_setup(struct yaml_log *log)
 {
@@ -105,4 +86,46 @@ yaml_read(const char *path, size_t *len, struct ap_error *err)
 	}
 	text[*len] = '\0';
 	return text;
+}
+
+void *
+yaml_file_load(const char *path, const cyaml_schema_value_t *schema, struct ap_error *err)
+{
+	struct yaml_log log = {0};
+	cyaml_config_t setup = yaml_setup(&log);
+	cyaml_data_t *data = NULL;
+	cyaml_err_t rc;
+	size_t len;
+	char *text;
+
+	err->text[0] = '\0';
+	text = yaml_read(path, &len, err);
+	if (text == NULL)
+		return NULL;
+	rc = cyaml_load_data((const uint8_t *)text, len, &setup, schema, &data, NULL);
+	if (rc != CYAML_OK) {
+		yaml_explain(&log, schema, text, len);
+		ap_error_set(err, "%s:%u: %s%s%s", path, log.line, log.place,
+			     log.place[0] ? ": " : "",
+			     log.reason[0] ? log.reason : cyaml_strerror(rc));
+	} else if (data == NULL) {
+		ap_error_set(err, "%s: the file is empty", path);
+	} else if (yaml_check(path, schema, data, text, len, err) < 0) {
+		ap_error_set(err, "%s: out of memory", path);
+		yaml_file_free(schema, data);
+		data = NULL;
+	}
+	explicit_bzero(text, len);
+	free(text);
+	return data;
+}
+
+void
+yaml_file_free(const cyaml_schema_value_t *schema, void *data)
+{
+	struct yaml_log log = {0};
+	cyaml_config_t setup = yaml_setup(&log);
+
+	if (data)
+		cyaml_free(&setup, schema, data, 0);
 }

@@ -22,8 +22,12 @@ struct yaml_log {
 /** Settings of libcyaml that fill in the log. */
 cyaml_config_t yaml_setup(struct yaml_log *log);
 
-/** libcyaml places an unexpected key where its mapping begins; the file knows better. */
-void yaml_place_key(struct yaml_log *log, const char *text);
+/**
+ * Corrects line and place by the document, and adds what would have been right. @param schema of
+ * the document, @param text all of it
+ */
+void yaml_explain(struct yaml_log *log, const cyaml_schema_value_t *schema, const char *text,
+		  size_t len);
 
 /** @return the file's octets and a 0 behind them, or NULL with `err` filled. */
 char *yaml_read(const char *path, size_t *len, struct ap_error *err);
@@ -35,5 +39,10 @@ char *yaml_read(const char *path, size_t *len, struct ap_error *err);
  */
 int yaml_check(const char *path, const cyaml_schema_value_t *schema, void *data, const char *text,
 	       size_t len, struct ap_error *err);
+
+/** Loads and checks a file by these. @return what yaml_file_free() frees, or NULL with `err`
+ * filled. */
+void *yaml_file_load(const char *path, const cyaml_schema_value_t *schema, struct ap_error *err);
+void yaml_file_free(const cyaml_schema_value_t *schema, void *data);
 
 #endif

@@ -42,11 +42,11 @@ gnb_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 
 	for (unsigned c = 0; c < gnb->tb_bytes_count; c++)
 		if (gnb->tb_bytes[c] > max)
-			return ap_error_set(err,
-					    "%s: gnb %s: tb_bytes[%u] = %u: frames of %u B carry "
-					    "at most %u in the 128 segments nFAPI can number",
-					    p->cfg->path, gnb->l2.name, c, gnb->tb_bytes[c],
-					    gnb->l2.frame_bytes, max);
+			return ap_config_bad(p->cfg, &gnb->tb_bytes[c], err,
+					     "gnb %s: tb_bytes[%u] = %u: frames of %u B carry at "
+					     "most %u in the 128 segments nFAPI can number",
+					     gnb->l2.name, c, gnb->tb_bytes[c], gnb->l2.frame_bytes,
+					     max);
 	if (ue_stack_plan(p, &gnb->l2, "mac_sched", err) < 0)
 		return -EINVAL;
 	return gnb->n3.interfaces_count ? gnb_n3_plan(p, gnb, err) : 0;

@@ -108,12 +108,8 @@ gnb_n3_placed(const struct ap_plan *p, const struct ap_cfg_gnb *cfg, struct ap_e
 	for (unsigned i = 0; i < GNB_N3_NODES; i++) {
 		const struct ap_plan_node *one = gnb_n3_node(p, cfg, i);
 
-		if (one->lcore != drb->lcore)
-			return ap_error_set(err,
-					    "%s: place: %s is on lcore %s and %s on %s: contexts "
-					    "belong to one lcore",
-					    p->cfg->path, drb->name, drb->lcore->cfg->name,
-					    one->name, one->lcore->cfg->name);
+		if (ap_plan_together(p, drb, one, "contexts belong to one lcore", err) < 0)
+			return -EINVAL;
 	}
 	return 0;
 }

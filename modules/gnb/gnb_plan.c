@@ -153,12 +153,10 @@ gnb_placed(const struct ap_plan *p, unsigned i, struct ap_error *err)
 		for (unsigned n = 0; n < RTE_DIM(nodes); n++) {
 			const struct ap_plan_node *one = gnb_plan_node(p, cfg, nodes[n], NULL, k);
 
-			if (one && one->lcore != drb->lcore)
-				return ap_error_set(err,
-						    "%s: place: %s is on lcore %s and %s on %s: a "
-						    "worker's sessions belong to one lcore",
-						    p->cfg->path, drb->name, drb->lcore->cfg->name,
-						    one->name, one->lcore->cfg->name);
+			if (one &&
+			    ap_plan_together(p, drb, one, "a worker's sessions belong to one lcore",
+					     err) < 0)
+				return -EINVAL;
 		}
 	}
 	return 0;

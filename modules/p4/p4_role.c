@@ -103,12 +103,9 @@ nic_placed(const struct ap_plan *p, unsigned i, struct ap_error *err)
 
 		snprintf(name, sizeof(name), "%s.%s", c->name, names[k]);
 		n[k] = ap_plan_find(p, name);
-		if (n[k]->lcore != n[0]->lcore)
-			return ap_error_set(err,
-					    "%s: place: %s is on lcore %s and %s on %s: a "
-					    "SmartNIC's program runs on one lcore",
-					    p->cfg->path, n[0]->name, n[0]->lcore->cfg->name,
-					    n[k]->name, n[k]->lcore->cfg->name);
+		if (ap_plan_together(p, n[0], n[k], "a SmartNIC's program runs on one lcore", err) <
+		    0)
+			return -EINVAL;
 	}
 	return 0;
 }

@@ -33,12 +33,10 @@ check_sizes(const struct ap_plan *p, const struct ap_cfg_phy *phy, struct ap_err
 
 	for (unsigned i = 0; i < phy->tb_bytes_count; i++)
 		if (phy->tb_bytes[i] > max)
-			return ap_error_set(
-				err,
-				"%s: phy %s: tb_bytes[%u] = %u: frames of %u B carry at "
-				"most %u in the 128 segments nFAPI can number",
-				p->cfg->path, phy->name, i, phy->tb_bytes[i], phy->frame_bytes,
-				max);
+			return ap_config_bad(p->cfg, &phy->tb_bytes[i], err,
+					     "phy %s: tb_bytes[%u] = %u: frames of %u B carry at "
+					     "most %u in the 128 segments nFAPI can number",
+					     phy->name, i, phy->tb_bytes[i], phy->frame_bytes, max);
 	return 0;
 }
 
@@ -69,8 +67,9 @@ phy_plan(struct ap_plan *p, unsigned i, struct ap_error *err)
 		ap_plan_link(rx, 0, loop[s]);
 		ap_plan_link(slot, 0, tx[s]);
 		if (rx->port->framing != AP_FRAMING_RAW)
-			return ap_error_set(err, "%s: phy %s: port %s: framing must be raw",
-					    p->cfg->path, phy->name, ports[s]);
+			return ap_config_bad(p->cfg, &rx->port->framing, err,
+					     "phy %s: port %s: framing must be raw", phy->name,
+					     ports[s]);
 	}
 	for (uint32_t s = 0; s < sides; s++)
 		for (uint32_t e = 0; e < sides; e++)

@@ -38,27 +38,6 @@ static const cyaml_schema_field_t table_fields[] = {
 static const cyaml_schema_value_t table_schema = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct power_table, table_fields)};
 
-/** libcyaml's first complaint. */
-static void
-log_first(cyaml_log_t level, void *ctx, const char *fmt, va_list args)
-{
-	char *reason = ctx;
-
-	if (level < CYAML_LOG_ERROR || reason[0] != '\0')
-		return;
-	vsnprintf(reason, 200, fmt, args);
-	reason[strcspn(reason, "\n")] = '\0';
-}
-
-static cyaml_config_t
-setup(char *reason)
-{
-	return (cyaml_config_t){.log_fn = log_first,
-				.log_ctx = reason,
-				.mem_fn = cyaml_mem,
-				.log_level = CYAML_LOG_ERROR};
-}
-
 static int
 check(const char *path, const struct power_table *t, struct ap_error *err)
 {
@@ -103,34 +82,14 @@ find(char *full, size_t size, const char *path, const char *beside)
 struct power_table *
 power_table_load(const char *path, const char *beside, struct ap_error *err)
 {
-	char reason[200] = "", full[1024], *text;
-	cyaml_config_t config = setup(reason);
-	struct power_table *t = NULL;
-	cyaml_err_t rc;
-	size_t len;
+	struct power_table *t;
+	char full[1024];
 
 	find(full, sizeof(full), path, beside);
-	text = yaml_read(full, &len, err);
-	if (text == NULL)
-		return NULL;
-	rc = cyaml_load_data((const uint8_t *)text, len, &config, &table_schema,
-			     (cyaml_data_t **)&t, NULL);
-	if (rc != CYAML_OK || t == NULL)
-		ap_error_set(err, "%s: power table: %s", full,
-			     rc == CYAML_OK ? "the file is empty"
-			     : reason[0]    ? reason
-					    : cyaml_strerror(rc));
-	else if (yaml_check(full, &table_schema, t, text, len, err) < 0) {
-		ap_error_set(err, "%s: out of memory", full);
+	t = yaml_file_load(full, &table_schema, err);
+	if (t && check(full, t, err) < 0) {
 		power_table_free(t);
 		t = NULL;
-	}
-	free(text);
-	if (t == NULL)
-		return NULL;
-	if (check(full, t, err) < 0) {
-		power_table_free(t);
-		return NULL;
 	}
 	return t;
 }
@@ -138,11 +97,7 @@ power_table_load(const char *path, const char *beside, struct ap_error *err)
 void
 power_table_free(struct power_table *t)
 {
-	char reason[200] = "";
-	cyaml_config_t config = setup(reason);
-
-	if (t != NULL)
-		cyaml_free(&config, &table_schema, t, 0);
+	yaml_file_free(&table_schema, t);
 }
 
 unsigned

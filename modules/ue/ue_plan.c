@@ -124,9 +124,12 @@ ue_stack_plan(struct ap_plan *p, const struct ap_cfg_ue *ue, const char *slot_ty
 		ap_plan_link(slot, MAC_SLOT_EDGE_SR, phy_tx);
 	if (phy_tx->port->framing != AP_FRAMING_RAW ||
 	    (user && user_rx->port->framing == AP_FRAMING_RAW))
-		return ap_error_set(err,
-				    "%s: %s %s: the PHY port's framing must be raw, the user "
-				    "port's ethernet or ip",
-				    p->cfg->path, ue->kind, ue->name);
+		return ap_config_bad(
+			p->cfg,
+			phy_tx->port->framing != AP_FRAMING_RAW ? &phy_tx->port->framing
+								: &user_rx->port->framing,
+			err,
+			"%s %s: the PHY port's framing must be raw, the user port's ethernet or ip",
+			ue->kind, ue->name);
 	return ap_plan_queue(p, &(struct ap_plan_queue){rlc_tx, slot, "RLC queues", queued});
 }

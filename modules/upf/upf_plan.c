@@ -172,13 +172,9 @@ upf_placed(const struct ap_plan *p, unsigned i, struct ap_error *err)
 			const struct ap_plan_node *one =
 				upf_plan_node(p, cfg, nodes[n], NULL, 'w', k);
 
-			if (one->lcore != match->lcore)
-				return ap_error_set(err,
-						    "%s: place: %s is on lcore %s and %s on %s: a "
-						    "worker's sessions belong to one lcore",
-						    p->cfg->path, match->name,
-						    match->lcore->cfg->name, one->name,
-						    one->lcore->cfg->name);
+			if (ap_plan_together(p, match, one,
+					     "a worker's sessions belong to one lcore", err) < 0)
+				return -EINVAL;
 		}
 	}
 	return 0;
