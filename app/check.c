@@ -46,6 +46,8 @@ check_one(const char *path)
 		if (p->lcores[i].shared && !said++)
 			printf("; lcores share CPUs: not a measurement of speed");
 	printf("\n");
+	if (cfg->warnings)
+		printf("%s", cfg->warnings);
 	warn_cpus(p);
 	ap_plan_free(p);
 	ap_config_free(cfg);

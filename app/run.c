@@ -122,6 +122,8 @@ run_file(struct options *o)
 	struct ap_run *run = NULL;
 	int rc = 1;
 
+	if (p && cfg->warnings)
+		fprintf(stderr, "%s", cfg->warnings);
 	if (p && open_json(o, &err) == 0 && ap_eal_start(p, &err) == 0)
 		run = ap_run_create(cfg, p, &err);
 	if (run && ap_run_start(run, &err) == 0) {

@@ -508,6 +508,7 @@ struct ap_config {
 	unsigned zeros_count;
 	struct ap_cfg_mark *marks; /**< lines of what the file has; not in YAML, ap_config_line() */
 	unsigned marks_count;
+	char *warnings; /**< what is sound and yet unlikely to be meant, in lines; NULL: none */
 	char *name;
 	struct ap_cfg_memory {
 		uint32_t mb;                  /**< EAL memory, default 1024 */
@@ -542,9 +543,11 @@ struct ap_config {
 	unsigned place_count;
 };
 
-/** What is wrong with a deployment: one line a person can act on. */
+#define AP_ERROR_LEN 1024
+
+/** What is wrong with a deployment: a line a person can act on, or a few of them. */
 struct ap_error {
-	char text[512]; /**< "file: place: reason" */
+	char text[AP_ERROR_LEN]; /**< "file:line: place: reason" */
 };
 
 /** Writes `e->text` once: the first error is the one that is kept. @return -EINVAL. */

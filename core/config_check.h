@@ -28,6 +28,16 @@ power_of_2(uint32_t x)
 /** Notes that `size` B at `at` are of `line`. @return 0 or -ENOMEM. */
 int config_mark(struct ap_config *cfg, const void *at, size_t size, size_t line);
 
+/** Adds lines to what is told and not refused. @return 0 or -ENOMEM. */
+int config_warn(struct ap_config *cfg, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/**
+ * Two stacks that a phy joins: security, bearers, addresses. @param one the gNB where there is one
+ * @return 0, or -EINVAL with a line for each difference in `err`
+ */
+int config_pair(struct ap_config *cfg, const struct ap_cfg_ue *one, const struct ap_cfg_ue *other,
+		struct ap_error *err);
+
 /** @return whether `number`, a member of the deployment, stands as 0 in the file. */
 bool config_says_zero(const struct ap_config *cfg, const void *number);
 
@@ -49,7 +59,7 @@ int config_phy_gnb_finish(const struct ap_config *cfg, struct ap_cfg_phy *phy,
 			  struct ap_error *err);
 
 /** What a phy with a gNB, and the ues and gnbs at its ring ports, must agree on. */
-int config_phy_gnb_join(const struct ap_config *cfg, struct ap_cfg_phy *phy, struct ap_error *err);
+int config_phy_gnb_join(struct ap_config *cfg, struct ap_cfg_phy *phy, struct ap_error *err);
 
 /** The same for a upf. */
 int config_upf_finish(const struct ap_config *cfg, struct ap_cfg_upf *upf, struct ap_error *err);

@@ -293,7 +293,7 @@ join_harq(const struct ap_config *cfg, struct ap_cfg_phy *phy, const struct ap_c
 }
 
 int
-config_phy_gnb_join(const struct ap_config *cfg, struct ap_cfg_phy *phy, struct ap_error *err)
+config_phy_gnb_join(struct ap_config *cfg, struct ap_cfg_phy *phy, struct ap_error *err)
 {
 	const struct ap_cfg_gnb *gnb = gnb_of(cfg, phy);
 
@@ -317,5 +317,11 @@ config_phy_gnb_join(const struct ap_config *cfg, struct ap_cfg_phy *phy, struct 
 		if (gnb->tb_bytes[c] > phy->tb_bytes[c])
 			BAD(&gnb->tb_bytes[c], "gnb %s: tb_bytes[%u] = %u, but phy %s has %u",
 			    gnb->l2.name, c, gnb->tb_bytes[c], phy->name, phy->tb_bytes[c]);
-	return join_harq(cfg, phy, gnb, err);
+	if (join_harq(cfg, phy, gnb, err) < 0)
+		return -EINVAL;
+	for (unsigned i = 0; gnb && i < cfg->ue_count; i++)
+		if (joined(cfg, phy->port, &cfg->ue[i]) &&
+		    config_pair(cfg, &gnb->l2, &cfg->ue[i], err) < 0)
+			return -EINVAL;
+	return 0;
 }

@@ -51,6 +51,7 @@ ap_config_join(struct ap_config *cfg, struct ap_error *err)
 	for (unsigned i = 0; i < cfg->phy_count; i++) {
 		struct ap_cfg_phy *phy = &cfg->phy[i];
 		const char *ports[] = {phy->port, phy->port2};
+		const struct ap_cfg_ue *ends[2];
 
 		if (phy->side == AP_PHY_GNB) {
 			if (config_phy_gnb_join(cfg, phy, err) < 0)
@@ -58,11 +59,12 @@ ap_config_join(struct ap_config *cfg, struct ap_error *err)
 			continue;
 		}
 		for (unsigned s = 0; s < 2; s++) {
-			const struct ap_cfg_ue *ue = ue_behind(cfg, ports[s]);
-
-			if (ue && join(cfg, phy, ue, err) < 0)
+			ends[s] = ue_behind(cfg, ports[s]);
+			if (ends[s] && join(cfg, phy, ends[s], err) < 0)
 				return -1;
 		}
+		if (ends[0] && ends[1] && config_pair(cfg, ends[0], ends[1], err) < 0)
+			return -1;
 		if (phy->soft_loss > 0 && phy->harq.processes == 0)
 			BAD(&phy->soft_loss, "phy %s: soft_loss needs 'harq', here or at the ue",
 			    phy->name);

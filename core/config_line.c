@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which line of the file a value of the deployment is of. */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "core/config_check.h"
@@ -35,4 +37,25 @@ ap_config_line(const struct ap_config *cfg, const void *at)
 			best = m;
 	}
 	return best ? best->line : 0;
+}
+
+int
+config_warn(struct ap_config *cfg, const char *fmt, ...)
+{
+	char *text, *all;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return -ENOMEM;
+	n = asprintf(&all, "%s%s\n", cfg->warnings ? cfg->warnings : "", text);
+	free(text);
+	if (n < 0)
+		return -ENOMEM;
+	free(cfg->warnings);
+	cfg->warnings = all;
+	return 0;
 }

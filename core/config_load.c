@@ -110,8 +110,10 @@ ap_config_free(struct ap_config *cfg)
 	free(cfg->path);
 	free(cfg->zeros);
 	free(cfg->marks);
+	free(cfg->warnings);
 	cfg->path = NULL;
 	cfg->zeros = NULL;
 	cfg->marks = NULL;
+	cfg->warnings = NULL;
 	cyaml_free(&setup, &ap_config_schema, cfg, 0);
 }
