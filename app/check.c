@@ -11,7 +11,7 @@ usage(FILE *f)
 {
 	fprintf(f, "usage: airpath check FILE...\n\n"
 		   "Loads each deployment, plans its graph and placement, and says what is wrong:\n"
-		   "file, place, reason. Exit status 0 if all are sound. Needs no privileges.\n");
+		   "file, line, reason. Exit status 0 if all are sound. Needs no privileges.\n");
 	return f == stdout ? 0 : 2;
 }
 

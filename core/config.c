@@ -36,6 +36,7 @@ ap_config_bad(const struct ap_config *cfg, const void *at, struct ap_error *err,
 	return ap_error_set(err, "%s:%u: %s", cfg->path, line, text);
 }
 
+#define DELAY_US_MAX 1000000U /* more than over two geostationary satellites */
 #define NAME_CHARS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
 static int
@@ -62,6 +63,15 @@ phy_finish(const struct ap_config *cfg, struct ap_cfg_phy *p, struct ap_error *e
 	for (unsigned i = 0; i < sizeof(chances) / sizeof(chances[0]); i++)
 		if (!(*chances[i].value >= 0 && *chances[i].value <= 1))
 			BAD(chances[i].value, "phy %s: %s must be 0..1", p->name, chances[i].name);
+	if (p->delay_us > DELAY_US_MAX)
+		BAD(&p->delay_us, "phy %s: delay_us %u must be 0..%u", p->name, p->delay_us,
+		    DELAY_US_MAX);
+	/* On the air what was sent in a slot does not come behind what the next one sent. */
+	if (p->jitter_us > 1000U >> p->numerology)
+		BAD(&p->jitter_us,
+		    "phy %s: jitter_us %u must be 0..%u, a slot of numerology %u: 'reorder' lets "
+		    "TBs overtake",
+		    p->name, p->jitter_us, 1000U >> p->numerology, p->numerology);
 	if (config_phy_gnb_finish(cfg, p, err) < 0)
 		return -EINVAL;
 	return config_harq_finish(cfg, "phy", p->name, &p->harq, err);
@@ -98,6 +108,7 @@ port_finish(const struct ap_config *cfg, struct ap_cfg_port *p, struct ap_error 
 	const char *need = p->preset < sizeof(needs) / sizeof(needs[0]) ? needs[p->preset] : NULL;
 	const struct ap_cfg_ue *stack;
 	const char *has = NULL;
+	uint8_t mac[6];
 
 	DEFAULT(p->queues, config_upf_queues(cfg, p->name));
 	DEFAULT(p->queues, config_gnb_header_queues(cfg, p->name));
@@ -115,6 +126,14 @@ port_finish(const struct ap_config *cfg, struct ap_cfg_port *p, struct ap_error 
 	for (unsigned i = 0; (stack = ap_config_stack(cfg, i)) != NULL; i++)
 		if (stack->user_port && strcmp(stack->user_port, p->name) == 0)
 			DEFAULT(p->tx_hold, 8192);
+	if (p->mac && !config_is_station(p->mac))
+		BAD(&p->mac,
+		    "port %s: mac '%s' is no unicast Ethernet address such as 02:00:00:00:00:01",
+		    p->name, p->mac);
+	if (p->peer_mac && (ap_config_mac(p->peer_mac, mac) < 0 ||
+			    memcmp(mac, (const uint8_t[6]){0}, sizeof(mac)) == 0))
+		BAD(&p->peer_mac, "port %s: peer_mac '%s' is no Ethernet address", p->name,
+		    p->peer_mac);
 	if (p->tx_hold > (1U << 20))
 		BAD(&p->tx_hold, "port %s: tx_hold %u must be 0..1048576", p->name, p->tx_hold);
 	if (!power_of_2(p->ring_size))

@@ -74,6 +74,19 @@ bool config_prefix_holds(const uint8_t *prefix, uint8_t bits, const uint8_t *add
 /** @return whether an address of the interface has `gateway` on its link and is another one. */
 bool config_on_link(const struct ap_cfg_upf_interface *i, const uint8_t *gateway, int octets);
 
+/** @return whether a host can have it: not unspecified, loopback, multicast nor, in IPv4, of class
+ * E. */
+bool config_is_host(const uint8_t *address, int octets);
+
+/** @return whether `text` is an Ethernet address that one station can have: not 0, no group's. */
+bool config_is_station(const char *text);
+
+/** @return whether an interface of the upf has the address as its own. */
+bool config_is_ours(const struct ap_cfg_upf *upf, const uint8_t *address, int octets);
+
+/** @return whether a link, a route or a gateway of the upf leads there. */
+bool config_reaches(const struct ap_cfg_upf *upf, const uint8_t *address, int octets);
+
 /** @return whether all bits behind the prefix are 0. */
 bool config_prefix_is_network(const uint8_t *address, uint8_t bits, int octets);
 

@@ -62,15 +62,13 @@ ports_finish(const struct ap_config *cfg, const struct ap_cfg_gnb_header *gnb, s
 static int
 vfs_finish(const struct ap_config *cfg, const struct ap_cfg_gnb_header *gnb, struct ap_error *err)
 {
-	uint8_t mac[6];
-
 	for (unsigned i = 0; i < gnb->edge.interfaces_count; i++) {
 		const struct ap_cfg_upf_interface *in = &gnb->edge.interfaces[i];
 
 		if (in->port)
 			BAD(&in->port, AT "interface %s: port: frames come by 'vfs', leave it out",
 			    WHERE, in->name);
-		if (in->mac == NULL || ap_config_mac(in->mac, mac) < 0 || mac[0] & 1)
+		if (in->mac == NULL || !config_is_station(in->mac))
 			BAD(&in->mac,
 			    AT "interface %s: mac: with 'vfs' a unicast Ethernet address is needed",
 			    WHERE, in->name);

@@ -44,6 +44,16 @@ contexts_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap_e
 		if (octets < 0 || bits != 8 * octets)
 			BAD(&c->upf, AT "contexts[%u]: upf '%s' is not an address", WHERE, i,
 			    c->upf);
+		if (!config_is_host(address, octets))
+			BAD(&c->upf, AT "contexts[%u]: upf %s is no host's address", WHERE, i,
+			    c->upf);
+		if (config_is_ours(&gnb->n3, address, octets))
+			BAD(&c->upf, AT "contexts[%u]: upf %s is an address of our own", WHERE, i,
+			    c->upf);
+		if (!config_reaches(&gnb->n3, address, octets))
+			BAD(&c->upf,
+			    AT "contexts[%u]: upf %s: no interface, route or gateway leads there",
+			    WHERE, i, c->upf);
 		if (c->teid == 0)
 			BAD(&c->teid, AT "contexts[%u]: teid 0 is no tunnel", WHERE, i);
 		for (unsigned k = 0; k < i; k++)
@@ -52,6 +62,13 @@ contexts_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap_e
 				    AT "contexts[%u]: ue %u has contexts[%u] already: a UE has "
 				       "one PDU session",
 				    WHERE, i, c->ue, k);
+		for (unsigned k = 0; k < i; k++)
+			if (gnb->contexts[k].teid == c->teid &&
+			    strcmp(gnb->contexts[k].upf, c->upf) == 0)
+				BAD(&c->teid,
+				    AT "contexts[%u]: teid %u of upf %s is that of "
+				       "contexts[%u]",
+				    WHERE, i, c->teid, c->upf, k);
 	}
 	return 0;
 }

@@ -100,6 +100,7 @@ what_cannot_be_is_told(void **state)
 		{&by_vfs, "vfs: [v0, v1]", "workers: 3\n    vfs: [v0, v1]", "each has one worker"},
 		{&by_vfs, "type: n3,", "type: n3, port: v0,", "frames come by 'vfs'"},
 		{&by_vfs, "00:07", "00:03", "belongs to interface a already"},
+		{&by_vfs, "02:00:00:00:00:07", "00:00:00:00:00:00", "a unicast Ethernet address"},
 		{&by_vfs, "02:00:00:00:00:07", "03:00:00:00:00:07", "a unicast Ethernet address"},
 	};
 

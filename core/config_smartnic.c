@@ -27,6 +27,8 @@ static int
 vfs_finish(const struct ap_config *cfg, const struct ap_cfg_smartnic *nic,
 	   const struct ap_cfg_gnb_header *gnb, struct ap_error *err)
 {
+	const struct ap_cfg_port *end;
+
 	if (nic->vfs_count != gnb->vfs_count || nic->vfs_count > VFS_MAX)
 		BAD(&nic->vfs,
 		    AT "vfs: %u, but gnb_header %s has %u: as many are needed, at most %d", WHERE,
@@ -44,6 +46,12 @@ vfs_finish(const struct ap_config *cfg, const struct ap_cfg_smartnic *nic,
 			if (strcmp(nic->vfs[v], nic->vfs[k]) == 0)
 				BAD(&nic->vfs[v], AT "vfs[%u]: port %s is there twice", WHERE, v,
 				    nic->vfs[v]);
+		end = ap_config_port(cfg, gnb->vfs[v]);
+		if (end && end->preset == AP_PRESET_RING && strcmp(end->peer, nic->vfs[v]) != 0)
+			BAD(&nic->vfs[v],
+			    AT "vfs[%u]: %s, but vfs[%u] of gnb_header %s is %s, whose other end "
+			       "is %s",
+			    WHERE, v, nic->vfs[v], v, nic->gnb, gnb->vfs[v], end->peer);
 	}
 	return 0;
 }

@@ -14,8 +14,10 @@
 
 static const char *const sound =
 	"name: t\n"
-	"ports: [{name: wire, framing: raw}, {name: v0, framing: raw}, {name: v1, framing: raw},\n"
-	"  {name: n0, framing: raw}, {name: n1, framing: raw}, {name: cooked}]\n"
+	"ports: [{name: wire, framing: raw}, {name: v0, preset: ring, peer: n0, framing: raw},\n"
+	"  {name: v1, preset: ring, peer: n1, framing: raw},\n"
+	"  {name: n0, preset: ring, peer: v0, framing: raw},\n"
+	"  {name: n1, preset: ring, peer: v1, framing: raw}, {name: cooked}]\n"
 	"gnb_header:\n"
 	"  - name: g\n"
 	"    socket: /tmp/g.sock\n"
@@ -73,6 +75,7 @@ what_is_wrong_is_said(void **state)
 		{"wire: wire", "wire: cooked", "framing must be raw"},
 		{"[n0, n1]", "[n0]", "gnb_header g has 2"},
 		{"[n0, n1]", "[n0, v1]", "the gNB's end"},
+		{"[n0, n1]", "[n1, n0]", "vfs[0]: n1, but vfs[0] of gnb_header g is v0, whose"},
 		{"[n0, n1]", "[n0, n0]", "is there twice"},
 		{"offload_percent: 0", "offload_percent: 101", "must be 0..100"},
 		{"offload_percent: 0", "offload_percent: 5, mark: sender", "is for mark share"},

@@ -126,6 +126,9 @@ test_a_gnb_and_its_ues(void **state)
 	assert_problem(CELL(UES, GNB, "ues: 3, rnti: 7"), "phy phy", "from rnti 7");
 	assert_problem(CELL(UES, GNB, "ues: 3, ahead: 64"), "phy phy", "1..63");
 	assert_problem(CELL(UES, GNB, "ues: 3, soft_loss: 1.1"), "phy phy", "soft_loss");
+	assert_null(problem(CELL(UES, GNB, "ues: 3, jitter_us: 1000, delay_us: 1000000")));
+	assert_problem(CELL(UES, GNB, "ues: 3, jitter_us: 1001"), "phy phy", "must be 0..1000, a");
+	assert_problem(CELL(UES, GNB, "ues: 3, delay_us: 1000001"), "phy phy", "delay_us 1000001");
 	assert_null(problem(CELL(UES, GNB, "ues: 3, cqi: [15, 3], cqi_spread: 2")));
 	assert_problem(CELL(UES, GNB, "ues: 3, cqi: [16]"), "phy phy", "cqi[0] = 16");
 	assert_problem(CELL(UES, GNB, "ues: 3, cqi: [0]"), "phy phy", "1..15");
@@ -151,12 +154,26 @@ test_a_gnb_with_n3(void **state)
 	"  - {name: r1, preset: \"null\", framing: raw}\n"                                         \
 	"gnb:\n"                                                                                   \
 	"  - {name: gnb, phy_port: r1, bearers: [{id: 1}], tb_bytes: [9000], ues: 2, " g "\n"      \
-	"     interfaces: [{name: n3, port: n3, type: n3, addresses: [10.3.0.2/24]" i "}]}\n"      \
+	"     interfaces: [{name: n3, port: n3, type: n3, addresses: [10.3.0.2/24, "               \
+	"\"fd00::2/64\"]" i "}]}\n"                                                                \
 	"lcores:\n  - {name: l, cpu: 0}\nplace:\n  - {node: \"*\", lcore: l}\n"
 #define SOCK "socket: /tmp/g.sock,"
 #define CONTEXT(c) SOCK "contexts: [{upf: 10.3.0.1, teid: 7}, {" c "}],"
 	assert_null(problem(N3(SOCK, "")));
 	assert_null(problem(N3(CONTEXT("ue: 1, upf: fd00::1, teid: 8"), "")));
+	assert_problem(N3(CONTEXT("ue: 1, upf: 10.3.0.2, teid: 8"), ""), "contexts[1]", "our own");
+	assert_problem(N3(CONTEXT("ue: 1, upf: 10.4.0.1, teid: 8"), ""), "contexts[1]",
+		       "no interface, route or gateway leads there");
+	assert_null(
+		problem(N3(CONTEXT("ue: 1, upf: 10.4.0.1, teid: 8"), ", gateways: [10.3.0.1]")));
+	assert_null(problem(
+		N3(CONTEXT("ue: 1, upf: 10.4.0.1, teid: 8") "routes: [{interface: n3, prefix: "
+							    "10.4.0.0/16, via: 10.3.0.1}],",
+		   "")));
+	assert_problem(N3(CONTEXT("ue: 1, upf: 224.0.0.1, teid: 8"), ", gateways: [10.3.0.1]"),
+		       "contexts[1]", "no host's address");
+	assert_problem(N3(CONTEXT("ue: 1, upf: 10.3.0.1, teid: 7"), ""), "contexts[1]",
+		       "is that of contexts[0]");
 	assert_problem(N3("", ""), "gnb gnb", "socket: one is needed");
 	assert_problem(N3(SOCK "user_port: n3,", ""), "gnb gnb", "which say whose they are");
 	assert_problem(N3(SOCK "address: 10.0.0.1,", ""), "gnb gnb", "which say whose they are");
@@ -205,6 +222,10 @@ test_ports(void **state)
 	assert_problem(PORT("preset: af_packet"), "port user", "needs 'iface'");
 	assert_problem(PORT("preset: pci"), "port user", "needs 'address'");
 	assert_problem(PORT("preset: pcap"), "port user", "rx_file");
+	assert_problem(PORT("mac: \"00:00:00:00:00:00\""), "port user", "no unicast");
+	assert_problem(PORT("mac: \"01:00:5e:00:00:01\""), "port user", "no unicast");
+	assert_problem(PORT("mac: 02-00-00-00-00-01"), "port user", "no unicast");
+	assert_problem(PORT("peer_mac: \"00:00:00:00:00:00\""), "port user", "peer_mac");
 	assert_problem("name: x\n" UE LCORES PLACE, "user_rx", "no port 'user'");
 	assert_problem("name: x\n" PORTS UE "  - name: ue2\n    user_port: user\n"
 		       "    phy_port: radio\n    bearers: [{id: 1}]\n" LCORES PLACE,

@@ -53,26 +53,65 @@ routes_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct 
 	return 0;
 }
 
+/** @return the link address of the interface where the deployment says it, or NULL. */
+static const char *
+own_mac(const struct ap_config *cfg, const struct ap_cfg_upf_interface *in)
+{
+	const struct ap_cfg_port *port = in->port ? ap_config_port(cfg, in->port) : NULL;
+
+	return in->mac ? in->mac : port ? port->mac : NULL;
+}
+
+static bool
+same_mac(const char *a, const char *b)
+{
+	uint8_t x[6], y[6];
+
+	return ap_config_mac(a, x) == 0 && ap_config_mac(b, y) == 0 && memcmp(x, y, sizeof(x)) == 0;
+}
+
+static bool
+same_neighbour(const struct ap_cfg_upf_neighbour *a, const struct ap_cfg_upf_neighbour *b)
+{
+	uint8_t x[16], y[16], bits;
+	int octets = ap_config_prefix(a->address, x, &bits);
+
+	return strcmp(a->interface, b->interface) == 0 && octets > 0 &&
+	       ap_config_prefix(b->address, y, &bits) == octets &&
+	       memcmp(x, y, (size_t)octets) == 0;
+}
+
 static int
 neighbours_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, struct ap_error *err)
 {
-	uint8_t address[16], mac[6], bits;
+	uint8_t address[16], bits;
 
 	for (unsigned i = 0; i < upf->neighbours_count; i++) {
 		const struct ap_cfg_upf_neighbour *n = &upf->neighbours[i];
+		const struct ap_cfg_upf_interface *in = has_interface(upf, n->interface);
 		int octets = ap_config_prefix(n->address, address, &bits);
 
-		if (!has_interface(upf, n->interface))
+		if (in == NULL)
 			BAD(&n->interface, "%s %s: neighbours[%u]: there is no interface '%s'",
 			    upf->kind, upf->name, i, n->interface);
 		if (octets < 0 || bits != octets * 8)
 			BAD(&n->address, "%s %s: neighbours[%u]: '%s' is not an address", upf->kind,
 			    upf->name, i, n->address);
-		if (ap_config_mac(n->mac, mac) < 0 || mac[0] & 1 ||
-		    memcmp(mac, (const uint8_t[6]){0}, sizeof(mac)) == 0)
+		if (!config_is_station(n->mac))
 			BAD(&n->mac,
 			    "%s %s: neighbours[%u]: mac '%s' is no unicast Ethernet address",
 			    upf->kind, upf->name, i, n->mac);
+		if (octets > 0 && config_is_ours(upf, address, octets))
+			BAD(&n->address, "%s %s: neighbours[%u]: %s is an address of our own",
+			    upf->kind, upf->name, i, n->address);
+		if (own_mac(cfg, in) && same_mac(own_mac(cfg, in), n->mac))
+			BAD(&n->mac, "%s %s: neighbours[%u]: mac %s is our own on interface %s",
+			    upf->kind, upf->name, i, n->mac, in->name);
+		for (unsigned k = 0; k < i; k++)
+			if (same_neighbour(n, &upf->neighbours[k]))
+				BAD(&n->address,
+				    "%s %s: neighbours[%u]: %s is neighbours[%u] already",
+				    upf->kind, upf->name, i, n->address, k);
 	}
 	return 0;
 }

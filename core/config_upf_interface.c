@@ -70,9 +70,17 @@ config_prefix_is_network(const uint8_t *address, uint8_t bits, int octets)
 	return true;
 }
 
-/** Whether a host can have it: not unspecified, loopback, multicast nor, in IPv4, of class E. */
-static bool
-is_host(const uint8_t *address, int octets)
+bool
+config_is_station(const char *text)
+{
+	uint8_t mac[6];
+
+	return ap_config_mac(text, mac) == 0 && (mac[0] & 1) == 0 &&
+	       memcmp(mac, (const uint8_t[6]){0}, sizeof(mac)) != 0;
+}
+
+bool
+config_is_host(const uint8_t *address, int octets)
 {
 	static const uint8_t zero[16], loopback6[16] = {[15] = 1};
 
@@ -110,6 +118,41 @@ config_on_link(const struct ap_cfg_upf_interface *i, const uint8_t *gateway, int
 		near |= config_prefix_holds(own, bits, gateway);
 	}
 	return near;
+}
+
+bool
+config_is_ours(const struct ap_cfg_upf *upf, const uint8_t *address, int octets)
+{
+	uint8_t own[16], bits;
+
+	for (unsigned i = 0; i < upf->interfaces_count; i++)
+		for (unsigned a = 0; a < upf->interfaces[i].addresses_count; a++)
+			if (ap_config_prefix(upf->interfaces[i].addresses[a], own, &bits) ==
+				    octets &&
+			    memcmp(own, address, (size_t)octets) == 0)
+				return true;
+	return false;
+}
+
+bool
+config_reaches(const struct ap_cfg_upf *upf, const uint8_t *address, int octets)
+{
+	uint8_t prefix[16], bits;
+
+	for (unsigned i = 0; i < upf->interfaces_count; i++) {
+		const struct ap_cfg_upf_interface *in = &upf->interfaces[i];
+
+		if (config_on_link(in, address, octets))
+			return true;
+		for (unsigned g = 0; g < in->gateways_count; g++)
+			if (ap_config_prefix(in->gateways[g], prefix, &bits) == octets)
+				return true;
+	}
+	for (unsigned r = 0; r < upf->routes_count; r++)
+		if (ap_config_prefix(upf->routes[r].prefix, prefix, &bits) == octets &&
+		    config_prefix_holds(prefix, bits, address))
+			return true;
+	return false;
 }
 
 static int
@@ -151,10 +194,18 @@ addresses_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
 			BAD(&i->addresses[a], AT "addresses[%u]: '%s' is not address/bits", WHERE,
 			    a, i->addresses[a]);
 		/* RFC 3021: both addresses of a /31 are hosts'. */
-		if (!is_host(address, octets) || is_broadcast(address, bits, octets) ||
+		if (!config_is_host(address, octets) || is_broadcast(address, bits, octets) ||
 		    (bits < octets * 8 - 1 && config_prefix_is_network(address, bits, octets)))
 			BAD(&i->addresses[a], AT "addresses[%u]: %s is no host's address", WHERE, a,
 			    i->addresses[a]);
+		for (unsigned b = 0; b < a; b++) {
+			uint8_t other[16], n;
+
+			if (ap_config_prefix(i->addresses[b], other, &n) == octets &&
+			    memcmp(other, address, (size_t)octets) == 0)
+				BAD(&i->addresses[a], AT "addresses[%u]: %s is there twice", WHERE,
+				    a, i->addresses[a]);
+		}
 	}
 	return 0;
 }
