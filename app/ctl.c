@@ -42,9 +42,10 @@ usage(FILE *f)
 		"  offload PERCENT        the share of packets the SmartNIC leaves to the host\n"
 		"  events                 error indications, paths, COUNT, radio link failures\n"
 		"  churn --upf ADDRESS --du ADDRESS [--ues N] [--first UE] [--batch N]\n"
-		"      [--seconds S] [--rate N]   UEs come, change and go, N changes a second or "
-		"as\n"
-		"                         fast as they are answered\n");
+		"      [--seconds S] [--rate N]   role gnb_header: UEs come, change and go, N\n"
+		"                         changes a second or as fast as they are answered; after "
+		"S\n"
+		"                         seconds, or Ctrl-C, those it made are deleted\n");
 	return f == stdout ? 0 : 2;
 }
 
@@ -191,12 +192,12 @@ churn_options(struct gnb_client *cl, int argc, char **argv)
 		else if (c == 'd')
 			o.du = optarg;
 		else if (ctl_text_number(optarg, UINT32_MAX, to) < 0) {
-			fprintf(stderr, "churn: '%s' is no number\n", optarg);
+			fprintf(stderr, "airpath ctl churn: '%s' is no number\n", optarg);
 			return 2;
 		}
 	}
 	if (o.upf == NULL || o.du == NULL) {
-		fprintf(stderr, "churn: --upf and --du say where packets would go\n");
+		fprintf(stderr, "airpath ctl churn: --upf and --du say where packets would go\n");
 		return 2;
 	}
 	return ctl_churn(cl, &o);
@@ -219,13 +220,46 @@ list_options(struct gnb_client *cl, int argc, char **argv)
 	return ctl_list(cl, nb ? &ue : NULL, json);
 }
 
-/** @param argv [0] is the command */
+enum { ANY = -1 };
+
+static const struct {
+	const char *name;
+	int args; /**< behind it */
+} commands[] = {
+	{"status", 0},   {"list", ANY}, {"add", ANY},    {"modify", ANY},
+	{"delete", ANY}, {"load", 1},   {"complete", 0}, {"echo", 1},
+	{"offload", 1},  {"events", 0}, {"churn", ANY},
+};
+
+/** Before a gNB is asked. @return whether there is such a command, and it takes so many words. */
+static bool
+command_check(int argc, char **argv)
+{
+	static const char *const counts[] = {"nothing", "one word"};
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i].name, argv[0]) != 0)
+			continue;
+		if (commands[i].args == ANY || commands[i].args == argc - 1)
+			return true;
+		fprintf(stderr, "airpath ctl: %s takes %s: see 'airpath ctl --help'\n", argv[0],
+			counts[commands[i].args]);
+		return false;
+	}
+	fprintf(stderr, "airpath ctl: there is no command '%s': ", argv[0]);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		fprintf(stderr, "%s%s", i ? ", " : "", commands[i].name);
+	fprintf(stderr, " are commands, see 'airpath ctl --help'\n");
+	return false;
+}
+
+/** @param argv [0] is the command: command_check() */
 static int
 command(struct gnb_client *cl, int argc, char **argv)
 {
 	const char *what = argv[0];
 
-	if (strcmp(what, "status") == 0 && argc == 1)
+	if (strcmp(what, "status") == 0)
 		return ctl_status(cl);
 	if (strcmp(what, "list") == 0)
 		return list_options(cl, argc, argv);
@@ -235,20 +269,17 @@ command(struct gnb_client *cl, int argc, char **argv)
 		return ctl_modify(cl, argc, argv);
 	if (strcmp(what, "delete") == 0)
 		return ctl_delete(cl, argc, argv);
-	if (strcmp(what, "load") == 0 && argc == 2)
+	if (strcmp(what, "load") == 0)
 		return ctl_load(cl, argv[1]);
-	if (strcmp(what, "complete") == 0 && argc == 1)
+	if (strcmp(what, "complete") == 0)
 		return ctl_complete(cl);
-	if (strcmp(what, "echo") == 0 && argc == 2)
+	if (strcmp(what, "echo") == 0)
 		return ctl_echo(cl, argv[1]);
-	if (strcmp(what, "offload") == 0 && argc == 2)
+	if (strcmp(what, "offload") == 0)
 		return ctl_offload(cl, argv[1]);
-	if (strcmp(what, "events") == 0 && argc == 1)
+	if (strcmp(what, "events") == 0)
 		return ctl_events(cl);
-	if (strcmp(what, "churn") == 0)
-		return churn_options(cl, argc, argv);
-	fprintf(stderr, "airpath ctl: there is no '%s' like that\n\n", what);
-	return usage(stderr);
+	return churn_options(cl, argc, argv);
 }
 
 int
@@ -273,6 +304,8 @@ app_ctl(int argc, char **argv)
 										     : stderr);
 	argc -= optind;
 	argv += optind;
+	if (!command_check(argc - 1, argv + 1))
+		return 2;
 	if (socket_find(deployment, argv[0], path, sizeof(path)) != 0)
 		return 1;
 	if (gnb_client_open(&cl, path, strcmp(argv[1], "events") == 0, &err) < 0) {

@@ -5,10 +5,12 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "app/ctl.h"
 
@@ -18,6 +20,12 @@
 
 enum phase { SETUP, MODIFY, RELEASE, PHASES };
 
+/** A request that is not answered. */
+struct asked {
+	uint32_t batch;
+	enum phase phase;
+};
+
 struct churn {
 	struct gnb_client *cl;
 	const struct ctl_churn *o;
@@ -25,7 +33,22 @@ struct churn {
 	struct ctl_tally tally;
 	uint64_t next;      /**< batch and phase */
 	unsigned under_way; /**< requests */
+	struct asked asked[WINDOW];
+	bool *busy;    /**< of each batch: a request of it is under way */
+	bool *made;    /**< of each UE: it was set up, and not released */
+	uint32_t left; /**< UEs that are */
 };
+
+static volatile sig_atomic_t stopping;
+
+static void
+on_signal(int sig)
+{
+	(void)sig;
+	/* A second signal ends it with what was made. */
+	if (stopping++)
+		_exit(130);
+}
 
 static double
 now_s(void)
@@ -75,6 +98,8 @@ modify_send(struct churn *c, uint32_t first, struct ap_error *err)
 	struct ctl_tunnel du = {.address = (char *)(uintptr_t)c->o->du, .teid = 0x30000};
 
 	for (uint32_t i = 0; i < c->o->batch; i++) {
+		if (!c->made[first + i])
+			continue;
 		airpath__gnb__v1__bearer_context_change__init(&changes[i]);
 		airpath__gnb__v1__pdu_session_change__init(&sessions[i]);
 		airpath__gnb__v1__drb_change__init(&drbs[i]);
@@ -90,9 +115,8 @@ modify_send(struct churn *c, uint32_t first, struct ap_error *err)
 		changes[i].ue_id = c->o->first + first + i;
 		changes[i].n_modify = 1;
 		changes[i].modify = &session[i];
-		list[i] = &changes[i];
+		list[m.n_contexts++] = &changes[i];
 	}
-	m.n_contexts = c->o->batch;
 	m.contexts = list;
 	q.body_case = AIRPATH__GNB__V1__REQUEST__BODY_MODIFICATION;
 	q.modification = &m;
@@ -108,36 +132,61 @@ release_send(struct churn *c, uint32_t first, struct ap_error *err)
 	uint32_t ids[BATCH_MAX];
 
 	for (uint32_t i = 0; i < c->o->batch; i++)
-		ids[i] = c->o->first + first + i;
-	r.n_ue_ids = c->o->batch;
+		if (c->made[first + i])
+			ids[r.n_ue_ids++] = c->o->first + first + i;
 	r.ue_ids = ids;
 	q.body_case = AIRPATH__GNB__V1__REQUEST__BODY_RELEASE;
 	q.release = &r;
 	return gnb_client_send(c->cl, &q, err);
 }
 
-/** The next request: all batches are set up, then changed, then released. */
-static int
-next_send(struct churn *c, struct ap_error *err)
+/** @return UEs of the batch that are set up. */
+static uint32_t
+made_of(const struct churn *c, uint32_t batch)
 {
-	uint32_t batches = c->o->ues / c->o->batch;
-	uint32_t first = (uint32_t)(c->next % batches) * c->o->batch;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->o->batch; i++)
+		n += c->made[batch * c->o->batch + i];
+	return n;
+}
+
+static int
+phase_send(struct churn *c, uint32_t batch, enum phase phase, struct ap_error *err)
+{
+	const uint32_t first = batch * c->o->batch;
 	int rc;
 
+	if (phase != SETUP && made_of(c, batch) == 0)
+		return 0;
 	ctl_arena_reset(&c->arena);
-	switch (c->next / batches % PHASES) {
-	case SETUP:
-		rc = setup_send(c, first, err);
-		break;
-	case MODIFY:
-		rc = modify_send(c, first, err);
-		break;
-	default:
-		rc = release_send(c, first, err);
-	}
-	c->next++;
+	rc = phase == SETUP    ? setup_send(c, first, err)
+	     : phase == MODIFY ? modify_send(c, first, err)
+			       : release_send(c, first, err);
+	if (rc < 0)
+		return rc;
+	c->asked[c->cl->seq % WINDOW] = (struct asked){batch, phase};
+	c->busy[batch] = true;
 	c->under_way++;
-	return rc;
+	return 0;
+}
+
+/** What became of the UEs of a request: those that were there before are not ours. */
+static void
+results_take(struct churn *c, enum phase phase, const Airpath__Gnb__V1__Results *r)
+{
+	for (size_t i = 0; i < r->n_contexts; i++) {
+		const uint32_t ue = r->contexts[i]->ue_id - c->o->first;
+
+		if (ue >= c->o->ues || r->contexts[i]->cause != AIRPATH__GNB__V1__CAUSE__OK)
+			continue;
+		if (phase == SETUP)
+			c->left += !c->made[ue];
+		else if (phase == RELEASE)
+			c->left -= c->made[ue];
+		if (phase != MODIFY)
+			c->made[ue] = phase == SETUP;
+	}
 }
 
 static int
@@ -151,8 +200,14 @@ reply_take(struct churn *c, struct ap_error *err)
 		return -EPROTO;
 	r = a->body_case == AIRPATH__GNB__V1__ANSWER__BODY_REPLY ? a->reply : NULL;
 	if (r && r->body_case == AIRPATH__GNB__V1__REPLY__BODY_RESULTS) {
+		const struct asked *of = &c->asked[r->seq % WINDOW];
+
 		ctl_tally_add(&c->tally, r->results);
-		c->under_way -= !r->results->more;
+		results_take(c, of->phase, r->results);
+		if (!r->results->more) {
+			c->under_way--;
+			c->busy[of->batch] = false;
+		}
 		if (c->o->done)
 			atomic_store(c->o->done, c->tally.done);
 	} else if (r) {
@@ -162,33 +217,50 @@ reply_take(struct churn *c, struct ap_error *err)
 	return rc;
 }
 
-/** Until the time is over, and what was set up is gone. */
+/** All batches are set up, then changed, then released, until the time is over. */
 static int
-churn(struct churn *c, double *seconds, struct ap_error *err)
+rounds(struct churn *c, double start, struct ap_error *err)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
 	const struct ctl_churn *o = c->o;
-	const uint64_t round = (uint64_t)PHASES * (o->ues / o->batch);
-	const double start = now_s();
+	const uint32_t batches = o->ues / o->batch;
 	int rc = 0;
 
-	while (rc == 0) {
+	while (rc == 0 && !stopping) {
+		const uint32_t batch = (uint32_t)(c->next % batches);
 		const double since = now_s() - start;
-		const bool enough = o->stop ? atomic_load(o->stop) : since >= o->seconds;
-		const bool over = enough && c->next % round == 0;
-		const bool due = enough || o->rate == 0 ||
-				 (double)(c->next * o->batch) <= since * (double)o->rate;
+		const bool due =
+			o->rate == 0 || (double)(c->next * o->batch) <= since * (double)o->rate;
 
-		if (over && c->under_way == 0)
+		if (o->stop ? atomic_load(o->stop) : since >= o->seconds)
 			break;
-		if (!over && due && c->under_way < WINDOW)
-			rc = next_send(c, err);
+		if (due && c->under_way < WINDOW && !c->busy[batch])
+			rc = phase_send(c, batch, (enum phase)(c->next++ / batches % PHASES), err);
 		else if (c->under_way > 0)
 			rc = reply_take(c, err);
 		else
 			nanosleep(&nap, NULL);
 	}
-	*seconds = now_s() - start;
+	return rc;
+}
+
+/** What was made goes, and nothing else. */
+static int
+clear(struct churn *c, struct ap_error *err)
+{
+	const uint32_t batches = c->o->ues / c->o->batch;
+	int rc = 0;
+
+	while (rc == 0 && c->under_way > 0)
+		rc = reply_take(c, err);
+	for (uint32_t b = 0; b < batches && rc == 0; b++) {
+		while (rc == 0 && c->under_way == WINDOW)
+			rc = reply_take(c, err);
+		if (rc == 0)
+			rc = phase_send(c, b, RELEASE, err);
+	}
+	while (rc == 0 && c->under_way > 0)
+		rc = reply_take(c, err);
 	return rc;
 }
 
@@ -197,13 +269,33 @@ ctl_churn_run(struct gnb_client *cl, const struct ctl_churn *o, struct ctl_tally
 	      double *seconds, struct ap_error *err)
 {
 	struct churn c = {.cl = cl, .o = o};
+	const double start = now_s();
 	int rc;
 
-	if (o->batch < 1 || o->batch > BATCH_MAX || o->ues < o->batch || o->ues % o->batch)
-		return ap_error_set(err, "--batch is 1..%d, and --ues a multiple of it", BATCH_MAX);
+	if (strcmp(gnb_client_welcome(cl)->kind, "gnb_header") != 0)
+		return ap_error_set(err,
+				    "this is a role %s, and churn is for gnb_header: its contexts "
+				    "have tunnels to a DU, which is not here. 'add --count' and "
+				    "'delete' make and end contexts of this role",
+				    gnb_client_welcome(cl)->kind);
+	if (o->batch < 1 || o->batch > BATCH_MAX || o->ues < o->batch || o->ues % o->batch ||
+	    o->ues - 1 > UINT32_MAX - o->first)
+		return ap_error_set(err,
+				    "--batch is 1..%d, --ues a multiple of it, and UE ids end at "
+				    "%u",
+				    BATCH_MAX, UINT32_MAX);
+	c.busy = calloc(o->ues / o->batch, sizeof(*c.busy));
+	c.made = calloc(o->ues, sizeof(*c.made));
 	ctl_arena_init(&c.arena);
-	rc = churn(&c, seconds, err);
+	rc = c.busy && c.made ? rounds(&c, start, err) : ap_error_set(err, "out of memory");
+	if (rc == 0)
+		rc = clear(&c, err);
+	*seconds = now_s() - start;
+	if (rc < 0 && c.left)
+		fprintf(stderr, "churn: %u of the UEs from %u on are left\n", c.left, o->first);
 	ctl_arena_fini(&c.arena);
+	free(c.busy);
+	free(c.made);
 	*t = c.tally;
 	return rc;
 }
@@ -215,8 +307,10 @@ ctl_churn(struct gnb_client *cl, const struct ctl_churn *o)
 	struct ctl_tally t = {0};
 	double seconds;
 
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
 	if (ctl_churn_run(cl, o, &t, &seconds, &err) < 0) {
-		fprintf(stderr, "churn: %s\n", err.text);
+		fprintf(stderr, "airpath ctl churn: %s\n", err.text);
 		return 1;
 	}
 	printf("{\"changes\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"seconds\": %.3f, "

@@ -101,8 +101,12 @@ gnb_client_receive(struct gnb_client *cl, int timeout_ms, struct ap_error *err)
 	struct pollfd p = {.fd = cl->fd, .events = POLLIN};
 	GnbAnswer *a = NULL;
 	ssize_t n;
+	int rc;
 
-	if (poll(&p, 1, timeout_ms) <= 0) {
+	do
+		rc = poll(&p, 1, timeout_ms);
+	while (rc < 0 && errno == EINTR);
+	if (rc <= 0) {
 		ap_error_set(err, "no answer within %d ms", timeout_ms);
 		return NULL;
 	}

@@ -153,10 +153,10 @@ drb_check(struct gnb_control *c, struct gnb_item *item, const struct gnb_entry *
 				"DRB %u: priority %u is not 1..16", id, d->priority);
 	if (d->dl_up == NULL && !c->cfg.no_du)
 		return gnb_fail(c, item, GNB_CAUSE(SEMANTIC_ERROR),
-				"DRB %u has no dl_up: the DU's tunnel", id);
+				"DRB %u has no tunnel to its DU (dl_up)", id);
 	if (d->dl_up && c->cfg.no_du)
 		return gnb_fail(c, item, GNB_CAUSE(SEMANTIC_ERROR),
-				"DRB %u has a dl_up: there is no DU here", id);
+				"DRB %u has a tunnel to a DU (dl_up): there is none here", id);
 	return 0;
 }
 
@@ -164,14 +164,15 @@ drb_check(struct gnb_control *c, struct gnb_item *item, const struct gnb_entry *
 static int
 radio_check(struct gnb_control *c, struct gnb_item *item, const GnbDrb *d)
 {
+	static const char *const modes[] = {"UM", "TM", "AM"};
 	const struct gnb_drb_spec *has = c->cfg.radio->drb(c->cfg.radio->arg, d->id);
 	const struct {
 		const char *what;
 		uint32_t asked, has;
 	} numbers[] = {
-		{"pdcp_sn_bits", d->pdcp_sn_bits, has ? has->pdcp_sn_bits : 0},
-		{"rlc_sn_bits", d->rlc_sn_bits, has ? has->rlc_sn_bits : 0},
-		{"lcid", d->lcid, has ? has->lcid : 0},
+		{"PDCP SN bits", d->pdcp_sn_bits, has ? has->pdcp_sn_bits : 0},
+		{"RLC SN bits", d->rlc_sn_bits, has ? has->rlc_sn_bits : 0},
+		{"LCID", d->lcid, has ? has->lcid : 0},
 		{"priority", d->priority, has ? has->priority : 0},
 	};
 
@@ -180,9 +181,8 @@ radio_check(struct gnb_control *c, struct gnb_item *item, const GnbDrb *d)
 				"DRB %u: no bearer of the deployment has that id", d->id);
 	if ((unsigned)d->rlc_mode != has->rlc_mode)
 		return gnb_fail(c, item, GNB_CAUSE(SEMANTIC_ERROR),
-				"DRB %u: rlc_mode %u, but its bearer in the deployment has %u "
-				"(0 UM, 1 TM, 2 AM)",
-				d->id, d->rlc_mode, has->rlc_mode);
+				"DRB %u: RLC %s, but its bearer in the deployment has %s", d->id,
+				modes[d->rlc_mode], modes[has->rlc_mode]);
 	if (d->sdap_ul_header != has->sdap_ul || d->sdap_dl_header != has->sdap_dl)
 		return gnb_fail(c, item, GNB_CAUSE(SEMANTIC_ERROR),
 				"DRB %u: its bearer in the deployment has the SDAP header %s",
@@ -248,7 +248,7 @@ gnb_decode_drb(struct gnb_control *c, struct gnb_item *item, struct gnb_entry *e
 	to.qfis = gnb_decode_qfis(c, item, d->id, d->qfis, d->n_qfis, &ok);
 	if (!ok)
 		return -1;
-	snprintf(what, sizeof(what), "DRB %u: dl_up", d->id);
+	snprintf(what, sizeof(what), "DRB %u: tunnel to the DU", d->id);
 	if (d->dl_up &&
 	    gnb_decode_tunnel(c, item, what, d->dl_up, c->cfg.f1, &to.du, &to.du_teid) < 0)
 		return -1;

@@ -190,7 +190,7 @@ gnb_step_setup(struct gnb_change *ch, const GnbPduSession *q, const struct gnb_u
 				"PDU session %u: a UE has one here: release the UE first", q->id);
 	if (q->ul_up == NULL)
 		return gnb_fail(ch->c, ch->item, GNB_CAUSE(SEMANTIC_ERROR),
-				"PDU session %u has no ul_up: the UPF's tunnel", q->id);
+				"PDU session %u has no tunnel to its UPF (ul_up)", q->id);
 	e = gnb_entry_make(ch->c);
 	if (e == NULL)
 		return gnb_change_no_memory(ch);
@@ -199,10 +199,10 @@ gnb_step_setup(struct gnb_change *ch, const GnbPduSession *q, const struct gnb_u
 	e->ue_id = ch->item->ue_id;
 	e->spec.pdu_session = (uint8_t)q->id;
 	e->spec.radio = *radio;
-	if (tunnel(ch, q->id, "ul_up", q->ul_up, &e->spec.upf, &e->spec.ul_teid) < 0)
+	if (tunnel(ch, q->id, "tunnel to the UPF", q->ul_up, &e->spec.upf, &e->spec.ul_teid) < 0)
 		return -1;
-	if (q->forwarding && tunnel(ch, q->id, "forwarding", q->forwarding, &e->spec.forward,
-				    &e->spec.forward_teid) < 0)
+	if (q->forwarding && tunnel(ch, q->id, "tunnel for forwarding", q->forwarding,
+				    &e->spec.forward, &e->spec.forward_teid) < 0)
 		return -1;
 	for (size_t i = 0; i < q->n_drbs; i++)
 		if (gnb_decode_drb(ch->c, ch->item, e, q->drbs[i]) < 0)
@@ -298,8 +298,8 @@ drb_modify(struct gnb_change *ch, struct gnb_entry *e, const Airpath__Gnb__V1__D
 		return -1;
 	if (q->dl_up && ch->c->cfg.no_du)
 		return gnb_fail(ch->c, ch->item, GNB_CAUSE(SEMANTIC_ERROR),
-				"DRB %u has a dl_up: there is no DU here", q->id);
-	snprintf(what, sizeof(what), "DRB %u: dl_up", q->id);
+				"DRB %u has a tunnel to a DU (dl_up): there is none here", q->id);
+	snprintf(what, sizeof(what), "DRB %u: tunnel to the DU", q->id);
 	if (q->dl_up && tunnel_replace(ch, what, q->dl_up, ch->c->cfg.f1, &d->du, &d->du_teid) < 0)
 		return -1;
 	if (q->replace_qfis)
@@ -345,7 +345,7 @@ gnb_step_modify(struct gnb_change *ch, const Airpath__Gnb__V1__PduSessionChange 
 		return gnb_change_no_memory(ch);
 	*s = (struct gnb_step){.old = old, .now = e};
 	ch->nb++;
-	snprintf(what, sizeof(what), "PDU session %u: ul_up", q->id);
+	snprintf(what, sizeof(what), "PDU session %u: tunnel to the UPF", q->id);
 	if (q->ul_up) {
 		if (tunnel_replace(ch, what, q->ul_up, ch->c->cfg.n3, &e->spec.upf,
 				   &e->spec.ul_teid) < 0)

@@ -3,7 +3,9 @@
 
 import json
 import os
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -275,7 +277,7 @@ def test_ctl_adds_lists_changes_and_deletes(unit, client):
         (["offload", "101"], "0..100"),
         (["offload", "50"], "no SmartNIC"),
         (["load", "/nonexistent"], "cannot be opened"),
-        (["frobnicate"], "there is no 'frobnicate'"),
+        (["frobnicate"], "there is no command 'frobnicate'"),
     ):
         assert complaint in unit.ctl(*words, ok=False)
     unit.ctl("delete", 7)
@@ -311,16 +313,14 @@ contexts:
         assert "ues.yaml:2: contexts[0].ue" in unit.ctl("load", path, ok=False)
 
 
+CHURN = ("churn", "--upf", "10.3.0.1", "--du", "10.7.0.9")
+CHURN_FIRST = 1 << 24
+
+
 def test_churn_leaves_nothing(unit, client):
     client.setup(client.ue(1))
-    done = json.loads(
-        unit.ctl(
-            "churn", "--upf", "10.3.0.1", "--du", "10.7.0.9", "--ues", 256, "--batch", 64,
-            "--seconds", 1,
-        )
-    )  # fmt: skip
+    done = json.loads(unit.ctl(*CHURN, "--ues", 256, "--batch", 64, "--seconds", 1))
     assert done["changes"] >= 3 * 256
-    assert done["changes"] % (3 * 256) == 0
     assert [c.ue_id for c in client.contexts()] == [1]
     workers = telemetry.ask(unit.name, "/airpath/gnb/workers")
     assert sum(w["pdu_sessions"] for w in workers.values()) == 1
@@ -328,6 +328,53 @@ def test_churn_leaves_nothing(unit, client):
         "10.3.0.1 by n3: 1 tunnels",
         "10.7.0.9 by f1: 1 tunnels",
     ]
+
+
+def test_churn_ends_amid_a_round(unit, client):
+    """At 200 a second 1024 UEs take five seconds to come; they need not all come to go."""
+    done = json.loads(unit.ctl(*CHURN, "--ues", 1024, "--batch", 32, "--rate", 200, "--seconds", 1))
+    assert 0 < done["changes"] < 1024
+    assert client.contexts() == []
+
+
+def test_churn_that_is_interrupted_leaves_nothing(unit, client):
+    command = [str(AIRPATH), "ctl", "--name", unit.name, "gnb", *CHURN]
+    churn = subprocess.Popen(
+        [*map(str, command), "--ues", "512", "--batch", "32", "--rate", "320", "--seconds", "3600"],
+        stdout=subprocess.PIPE,
+    )
+    try:
+        until = time.monotonic() + 30
+        while len(client.contexts()) <= 64:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        churn.send_signal(signal.SIGINT)
+        out, _ = churn.communicate(timeout=60)
+    finally:
+        churn.kill()
+    assert churn.returncode == 0
+    assert json.loads(out)["changes"] > 64
+    assert client.contexts() == []
+
+
+def test_churn_leaves_those_of_others(unit, client):
+    client.setup(client.ue(CHURN_FIRST + 3))
+    why = unit.ctl(*CHURN, "--ues", 64, "--batch", 32, "--seconds", 1, ok=False)
+    assert f"UE {CHURN_FIRST + 3} is there already" in why
+    assert [c.ue_id for c in client.contexts()] == [CHURN_FIRST + 3]
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (("-1",), "there is no command '-1'"),
+        (("statis",), "status, list, add, modify, delete, load"),
+        (("status", "now"), "status takes nothing"),
+        (("load",), "load takes one word"),
+    ],
+)
+def test_ctl_says_what_it_takes(unit, command, why):
+    assert why in unit.ctl(*command, ok=False)
 
 
 def test_show_gnb(unit, client):

@@ -254,7 +254,7 @@ def test_wrong_contexts_are_refused(core, tmp_path):
     for key, value, why in (
         ("id", 2, "no bearer of the deployment"),
         ("pdcp_sn_bits", 12, "in the deployment has 18"),
-        ("rlc_mode", 0, "has 2"),
+        ("rlc_mode", 0, "RLC UM, but its bearer in the deployment has AM"),
         ("lcid", 9, "has 4"),
         ("priority", 1, "has 8"),
         ("sdap_dl_header", False, "both ways"),
@@ -339,6 +339,10 @@ def test_ctl_loads_contexts_with_keys(core, tmp_path):
     ):
         done = subprocess.run([*ctl, *command], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+    churn = ["churn", "--upf", "10.3.0.1", "--du", "10.7.0.9"]
+    done = subprocess.run([*ctl, *churn], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "this is a role gnb, and churn is for gnb_header" in done.stderr
     control = radio.control()
     assert [one.ue_id for one in control.contexts()] == [7, 8]
     radio.airpath.stop()
