@@ -63,8 +63,8 @@ upf_flow_find(const struct upf_flows *t, const struct upf_flow_key *key, uint64_
 	return UPF_FLOW_NONE;
 }
 
-/* The line at home if it is free, else any free one of the bucket, else that of the flow seen
- * longest ago. @param most ticks it idled; 0: it is free, or all are busy */
+/* The line at home if it is free, or its neighbour, else any free one of the bucket, else that of
+ * the flow seen longest ago. @param most ticks it idled; 0: it is free, or all are busy */
 static uint32_t
 place_of(const struct upf_flows *t, uint32_t home, uint16_t tick, uint16_t *most)
 {
@@ -74,6 +74,8 @@ place_of(const struct upf_flows *t, uint32_t home, uint16_t tick, uint16_t *most
 	*most = 0;
 	if (t->flows[home].key.handle == 0)
 		return home;
+	if (t->flows[home ^ 1].key.handle == 0)
+		return home ^ 1;
 	for (uint32_t w = 0; w < UPF_FLOW_WAYS; w++)
 		rte_prefetch0(&t->flows[bucket + w]);
 	for (uint32_t w = 0; w < UPF_FLOW_WAYS; w++) {

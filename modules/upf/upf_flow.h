@@ -197,6 +197,21 @@ upf_flow_way_set(struct upf_flow *f, unsigned d, uint64_t way)
 /** @return index of the flow, or UPF_FLOW_NONE. */
 uint32_t upf_flow_find(const struct upf_flows *t, const struct upf_flow_key *key, uint64_t hash);
 
+/** Fetches what upf_flow_find() reads for a flow that is not at home, or where a new one goes.
+ * @return whether it may be there already */
+static inline bool
+upf_flow_prefetch_kin(const struct upf_flows *t, uint32_t home)
+{
+	const uint32_t bucket = home - home % UPF_FLOW_WAYS;
+	const struct upf_flow *f = &t->flows[home];
+
+	if (f->key.handle != 0)
+		rte_prefetch0(&t->flows[home ^ 1]);
+	for (uint32_t kin = f->kin; kin != 0; kin &= kin - 1)
+		rte_prefetch0(&t->flows[bucket + (uint32_t)__builtin_ctz(kin)]);
+	return f->kin != 0;
+}
+
 static inline void
 upf_flow_seen(struct upf_flow *f, uint16_t tick)
 {

@@ -51,6 +51,26 @@ is_decided(const struct upf_flow *f, const struct upf_flow_packet *p, const stru
 	       f->stamp == s->stamp && ((f->way[p->dir] ^ p->way) & UPF_WAY_PACKET_MASK) == 0;
 }
 
+/** @return whether the packet's flow says its lane */
+static inline bool
+take_lane(struct upf_flow_visit *v, uint16_t i)
+{
+	struct upf_session *s = upf_matched_session(v->pkts[i]);
+	const struct upf_flow_packet *p = &v->at[i];
+	struct upf_flow *f = &v->flows->flows[p->flow];
+	uint16_t lane;
+
+	upf_flow_seen(f, v->tick);
+	if (unlikely(p->tcp & UPF_FLOW_TCP_ENDS))
+		upf_flow_packet_tcp(p, f);
+	if (unlikely(!is_decided(f, p, s)))
+		return false;
+	lane = (uint16_t)(f->way[p->dir] & UPF_WAY_LANE_MASK);
+	rte_prefetch0_write(&s->lanes[lane]);
+	upf_matched_lane_set(v->pkts[i], lane);
+	return true;
+}
+
 /**
  * The lanes of packets whose flow says it.
  * @param fresh takes those whose flow is not known
@@ -59,37 +79,33 @@ is_decided(const struct upf_flow *f, const struct upf_flow_packet *p, const stru
 static uint64_t
 look_up(struct upf_flow_visit *v, uint16_t nb, uint64_t *fresh)
 {
-	uint64_t asked = 0;
+	uint64_t asked = 0, elsewhere = 0;
 
 	for (uint16_t i = 0; i < nb; i++) {
-		struct upf_session *s = upf_matched_session(v->pkts[i]);
-		struct upf_flow_packet *p = &v->at[i];
-		struct upf_flow *f = &v->flows->flows[p->flow];
-		uint16_t lane;
+		const struct upf_flow_packet *p = &v->at[i];
 
 		if (unlikely(!p->ok))
 			continue;
-		if (unlikely(!upf_flow_is(f, &p->key))) {
-			p->flow = upf_flow_find(v->flows, &p->key, p->hash);
-			if (p->flow == UPF_FLOW_NONE) {
-				asked |= 1ULL << i;
-				*fresh |= 1ULL << i;
-				continue;
-			}
-			f = &v->flows->flows[p->flow];
-		}
-		upf_flow_seen(f, v->tick);
-		if (unlikely(p->tcp & UPF_FLOW_TCP_ENDS))
-			upf_flow_packet_tcp(p, f);
-		if (unlikely(!is_decided(f, p, s))) {
-			asked |= 1ULL << i;
-			continue;
-		}
-		lane = (uint16_t)(f->way[p->dir] & UPF_WAY_LANE_MASK);
-		rte_prefetch0_write(&s->lanes[lane]);
-		upf_matched_lane_set(v->pkts[i], lane);
+		if (likely(upf_flow_is(&v->flows->flows[p->flow], &p->key)))
+			asked |= (uint64_t)!take_lane(v, i) << i;
+		else if (upf_flow_prefetch_kin(v->flows, p->flow))
+			elsewhere |= 1ULL << i;
+		else
+			*fresh |= 1ULL << i;
 	}
-	return asked;
+	for (; elsewhere != 0; elsewhere &= elsewhere - 1) {
+		const uint16_t i = (uint16_t)__builtin_ctzll(elsewhere);
+		struct upf_flow_packet *p = &v->at[i];
+
+		p->flow = upf_flow_find(v->flows, &p->key, p->hash);
+		if (p->flow == UPF_FLOW_NONE)
+			*fresh |= 1ULL << i;
+		else
+			asked |= (uint64_t)!take_lane(v, i) << i;
+	}
+	for (uint64_t left = *fresh; left != 0; left &= left - 1)
+		v->at[__builtin_ctzll(left)].flow = UPF_FLOW_NONE;
+	return asked | *fresh;
 }
 
 /** Packets of these whose lane is known now go on, the others are dropped. @return how many stay */

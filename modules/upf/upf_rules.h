@@ -99,7 +99,7 @@ struct upf_rules {
 	uint32_t nb_flows; /**< entries of the flow table; worker: rw */
 	uint8_t reads;     /**< Σ enum upf_reads of groups with `flow` */
 	bool tells;        /**< a URR reports that traffic starts or stops */
-};
+} __rte_cache_aligned;
 
 /** Fetches what a packet of a new flow asks for, without reading any of it. */
 static inline void
