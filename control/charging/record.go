@@ -41,6 +41,38 @@ type Record struct {
 	DownlinkPackets uint64 `json:"downlink_packets"`
 }
 
+// Untold is the usage of a URR of the CP function that it was not told of: the session ended with its
+// association, or was not known to it any more. Its octets are in Records, too.
+type Untold struct {
+	Kind            string `json:"kind"` // untold_usage
+	Time            string `json:"time"`
+	Node            string `json:"node"`
+	Unit            string `json:"unit"`
+	Session         string `json:"session"`
+	CP              string `json:"cp"`
+	CPSession       string `json:"cp_session"`
+	User            string `json:"user,omitempty"`
+	URR             uint32 `json:"urr"`
+	Sequence        uint32 `json:"ur_seqn"`
+	Cause           string `json:"cause"` // association_released, association_set_up_anew, peer_restarted, ...
+	Start           string `json:"start,omitempty"`
+	End             string `json:"end,omitempty"`
+	DurationMs      uint64 `json:"duration_ms"`
+	UplinkOctets    uint64 `json:"uplink_octets"`
+	DownlinkOctets  uint64 `json:"downlink_octets"`
+	UplinkPackets   uint64 `json:"uplink_packets"`
+	DownlinkPackets uint64 `json:"downlink_packets"`
+}
+
+// Encode for the store.
+func (r *Untold) Encode() []byte {
+	b, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // of strings and numbers
+	}
+	return b
+}
+
 // Stamp writes a time; 0: "".
 func Stamp(unixMs uint64) string {
 	if unixMs == 0 {

@@ -186,7 +186,7 @@ func (s *Server) deleteSessions(node rules.NodeID, why string, then func()) {
 		return
 	}
 	gone := make(chan int, 1)
-	s.sessions.DeleteOfPeer(node, func(n int) { gone <- n })
+	s.sessions.DeleteOfPeer(node, why, func(n int) { gone <- n })
 	go func() {
 		select {
 		case n := <-gone:

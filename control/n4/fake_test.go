@@ -116,7 +116,7 @@ func (f *fakeSessions) Holder(up uint64) (rules.Holder, bool) {
 	return rules.Holder{}, false
 }
 
-func (f *fakeSessions) DeleteOfPeer(node rules.NodeID, done func(int)) {
+func (f *fakeSessions) DeleteOfPeer(node rules.NodeID, _ string, done func(int)) {
 	f.mu.Lock()
 	n := len(f.sessions)
 	maps.DeleteFunc(f.sessions, func(_ uint64, r *rules.EstablishRequest) bool { return r.Node == node })

@@ -36,7 +36,7 @@ type Sessions interface {
 	// DeleteOfPeer deletes every session of a CP function, without reports: its association was
 	// released or set up without session retention, or it lost its sessions. done (may be nil)
 	// gets how many there were, after they are gone.
-	DeleteOfPeer(node NodeID, done func(sessions int))
+	DeleteOfPeer(node NodeID, why string, done func(sessions int))
 	CountOfPeer(node NodeID) int
 
 	// PeerBack: a CP function answers again; it gets the reports it did not answer.

@@ -3,6 +3,7 @@ package session
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -191,7 +192,7 @@ func TestRecordsOverRestarts(t *testing.T) {
 	r.unit.Stop()
 	r.until("it is away", func() bool { return !r.m.Units()[0].Connected })
 	gone := make(chan int, 1)
-	r.m.DeleteOfPeer(smf, func(n int) { gone <- n }) // by the last checkpoint, with nobody to answer
+	r.m.DeleteOfPeer(smf, "association released", func(n int) { gone <- n }) // by the last checkpoint, with nobody to answer
 	if err := r.unit.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -222,5 +223,44 @@ func TestNoRecords(t *testing.T) {
 	r.accepted(r.delete(seid))
 	if n := len(r.records()); n != 0 {
 		t.Error(n, "records though charging is off")
+	}
+}
+
+// TestUntoldUsage: what a CP function's URRs counted is in the records, with the reason, where nobody
+// is left to be told; an answer to a deletion leaves none.
+func TestUntoldUsage(t *testing.T) {
+	r := newRig(t, withCharging)
+	told := r.accepted(r.establish(plain(7, "10.45.0.3"))).UPSEID
+	r.unit.Count(told, 1, 1, 2)
+	r.accepted(r.delete(told))
+	seid := r.accepted(r.establish(plain(8, "10.45.0.4"))).UPSEID
+	r.reporter.answering(func(*rules.SessionReport) *rules.ReportAnswer { return nil })
+	r.unit.Count(seid, 1, 10, 20)
+	_ = r.unit.Report(seid, 1, upfpb.Trigger_VOLTH)
+	r.until("the report is given up for now", func() bool { return r.m.Statistics().ReportsUnanswered == 1 })
+	r.unit.Count(seid, 1, 30, 40)
+	gone := make(chan int, 1)
+	r.m.DeleteOfPeer(smf, "peer restarted", func(n int) { gone <- n })
+	<-gone
+	if err := r.store.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	var list []charging.Untold
+	_ = r.store.Records(func(_ uint64, b []byte) bool {
+		var one charging.Untold
+		if err := json.Unmarshal(b, &one); err != nil {
+			t.Error(err)
+		}
+		list = append(list, one)
+		return true
+	})
+	if len(list) != 2 || r.m.Statistics().UntoldRecords != 2 {
+		t.Fatalf("%+v", list)
+	}
+	for i, octets := range []uint64{10, 30} {
+		if u := list[i]; u.Kind != "untold_usage" || u.URR != 1 || u.Sequence != uint32(i) || u.Cause != "peer_restarted" ||
+			u.UplinkOctets != octets || u.DownlinkOctets != octets+10 || u.Session != fmt.Sprintf("%#x", seid) {
+			t.Errorf("%+v", u)
+		}
 	}
 }

@@ -3,7 +3,9 @@ package session
 
 import (
 	"errors"
+	"maps"
 	"net/netip"
+	"slices"
 	"time"
 
 	"airpath/control/dataplane"
@@ -21,14 +23,15 @@ func (m *Manager) Delete(t rules.Transaction, upSEID uint64, done rules.Done) {
 		m.refused(&t, done, 0, notFound())
 		return
 	}
-	m.remove(s, &t, done)
+	m.remove(s, &t, "", done)
 }
 
-// remove deletes a session; t is nil when no request asked for it.
-func (m *Manager) remove(s *session, t *rules.Transaction, done rules.Done) {
+// remove deletes a session; t is nil when no request asked for it, and why says what did.
+func (m *Manager) remove(s *session, t *rules.Transaction, why string, done rules.Done) {
 	if t == nil {
 		t = &rules.Transaction{}
 	}
+	s.why = why
 	m.mu.Lock()
 	after := m.start(s, func() func() {
 		if s.record == nil {
@@ -93,9 +96,18 @@ func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res
 	if err != nil || res.GetStatus() != upfpb.Status_OK {
 		reports = m.lastKnown(s, st)
 	}
+	var given []rules.UsageReport // up, and on their way to nobody
+	for _, no := range slices.Sorted(maps.Keys(m.pending[s.seid])) {
+		if p := m.pending[s.seid][no]; !p.away && t.Encode == nil {
+			given = append(given, p.reports...)
+		}
+	}
 	pending, writes := m.lastReports(s.seid, st.room(), t.Encode != nil)
 	writes = append(writes, m.charge(s, st, reports, false)...)
 	a := &rules.Answer{Cause: rules.CauseAccepted, CPSEID: s.cpSEID, Usage: append(pending, m.number(st, reports)...)}
+	if t.Encode == nil {
+		writes = append(writes, m.untold(s, st, append(given, a.Usage...), s.why)...)
+	}
 	var last []byte
 	if t.Encode != nil {
 		l := lastAnswer{peer: t.Peer, sequence: t.Sequence, digest: t.Digest, wire: t.Encode(a)}
@@ -138,7 +150,7 @@ func (m *Manager) freeTEIDs(u *unit, st *state) {
 }
 
 // DeleteOfPeer deletes every session of a CP function.
-func (m *Manager) DeleteOfPeer(node rules.NodeID, done func(sessions int)) {
+func (m *Manager) DeleteOfPeer(node rules.NodeID, why string, done func(sessions int)) {
 	m.mu.Lock()
 	var list []*session
 	if p := m.peers[node]; p != nil {
@@ -151,7 +163,7 @@ func (m *Manager) DeleteOfPeer(node rules.NodeID, done func(sessions int)) {
 	m.mu.Unlock()
 	left := make(chan struct{}, len(list))
 	for _, s := range list {
-		m.remove(s, nil, func(*rules.Answer, []byte) { left <- struct{}{} })
+		m.remove(s, nil, why, func(*rules.Answer, []byte) { left <- struct{}{} })
 	}
 	if done == nil {
 		return

@@ -91,7 +91,7 @@ func TestReportsOfSessionsNobodyAskedToDelete(t *testing.T) {
 			r := newRig(t)
 			r.underWay(r.accepted(r.establish(plain(7, "10.45.0.3"))).UPSEID, 2)
 			gone := make(chan int, 1)
-			r.m.DeleteOfPeer(smf, func(n int) { gone <- n })
+			r.m.DeleteOfPeer(smf, "association released", func(n int) { gone <- n })
 			if n := <-gone; n != 1 || r.stored() != 2 {
 				t.Fatalf("%d sessions went, %d reports kept", n, r.stored())
 			}

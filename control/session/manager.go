@@ -103,6 +103,7 @@ type Counters struct {
 	RefilledSessions, RefillFailures     uint64
 	MACsDetected, MACsRemoved            uint64 // addresses behind UEs of Ethernet
 	ChargingRecords                      uint64
+	UntoldRecords                        uint64 // of usage that no CP function was told of
 	ChargedUplink, ChargedDownlink       uint64 // octets in them
 	ApplicationsChanged                  uint64 // sets that came into force
 	ApplicationsRefused                  uint64 // changes that a unit refused
@@ -122,6 +123,7 @@ type session struct {
 	version uint32
 	handle  uint32
 	epoch   uint32 // connection of the unit on which it was sent or seen
+	why     string // it goes, though nobody asked for it
 	busy    bool
 	dirty   bool // usage is not stored yet
 }

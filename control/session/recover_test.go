@@ -206,11 +206,11 @@ func TestReconciliation(t *testing.T) {
 	}
 	r.accepted(r.modify(ids[20], toGNB(2, "10.3.0.2")))
 	gone := make(chan int, 1)
-	r.m.DeleteOfPeer(rules.NodeID{FQDN: "other"}, func(n int) { gone <- n })
+	r.m.DeleteOfPeer(rules.NodeID{FQDN: "other"}, "association released", func(n int) { gone <- n })
 	if n := <-gone; n != 0 {
 		t.Error(n)
 	}
-	r.m.DeleteOfPeer(smf, func(n int) { gone <- n })
+	r.m.DeleteOfPeer(smf, "association released", func(n int) { gone <- n })
 	if n := <-gone; n != 300 || len(r.unit.IDs()) != 0 || r.m.CountOfPeer(smf) != 0 || r.m.Statistics().TEIDs != 0 {
 		t.Error(n, len(r.unit.IDs()))
 	}

@@ -247,7 +247,7 @@ func (m *Manager) reportAnswered(seid uint64, a *rules.ReportAnswer) {
 		m.mu.Lock()
 		m.counts.ForgotCP++
 		m.mu.Unlock()
-		m.remove(s, nil, nil)
+		m.remove(s, nil, "session unknown to its CP function", nil)
 		return
 	}
 	if len(a.UpdateBARs) == 0 && !a.DropBuffer && a.CPFSEID == nil {

@@ -146,7 +146,7 @@ func (m *Manager) established(s *session, d *draft, t *rules.Transaction, done r
 	m.store.Apply(func(err error) {
 		if err != nil {
 			m.storeFailed(err)
-			m.remove(s, nil, nil)
+			m.remove(s, nil, "store failed", nil)
 			a = refuse(rules.CauseSystemFailure, 0, "store: %v", err).answer(a.CPSEID)
 			if t.Encode != nil {
 				wire = t.Encode(a)

@@ -86,7 +86,7 @@ func TestManyAtOnce(t *testing.T) {
 	})
 	for w := range workers {
 		c := make(chan int, 1)
-		r.m.DeleteOfPeer(node(w), func(n int) { c <- n })
+		r.m.DeleteOfPeer(node(w), "association released", func(n int) { c <- n })
 		<-c
 	}
 	if c := r.m.Statistics(); c.Sessions != 0 || c.TEIDs != 0 || len(r.m.peers) != 0 || len(r.m.pools.others) != 0 {

@@ -56,6 +56,7 @@ var (
 		count("application_sets_total", "Sets of applications that came into force.", func(c *session.Counters) uint64 { return c.ApplicationsChanged }),
 		count("application_sets_refused_total", "Changes of applications that a forwarding unit refused.", func(c *session.Counters) uint64 { return c.ApplicationsRefused }),
 		count("charging_records_total", "Charging records made.", func(c *session.Counters) uint64 { return c.ChargingRecords }),
+		count("charging_untold_records_total", "Charging records of usage that no CP function was told of.", func(c *session.Counters) uint64 { return c.UntoldRecords }),
 		count("charging_uplink_octets_total", "Uplink octets in charging records made.", func(c *session.Counters) uint64 { return c.ChargedUplink }),
 		count("charging_downlink_octets_total", "Downlink octets in charging records made.", func(c *session.Counters) uint64 { return c.ChargedDownlink }),
 		count("store_failures_total", "Changes the store could not commit.", func(c *session.Counters) uint64 { return c.StoreFailures }),
