@@ -46,12 +46,15 @@ struct options {
 
 /** As the role of a radio network would: slots are no secret to it. */
 static unsigned slot_told_us;
+static bool slot_naps;
 
 static int
 adjust(struct ap_config *conf, struct ap_error *err)
 {
-	for (unsigned i = 0; i < conf->power_count; i++)
+	for (unsigned i = 0; i < conf->power_count; i++) {
 		conf->power[i].slot_us = slot_told_us;
+		conf->power[i].slot_naps = slot_naps;
+	}
 	for (unsigned i = 0; i < conf->lcores_count; i++)
 		if (conf->lcores[i].governor != AP_GOVERNOR_SLOT_AWARE ||
 		    ap_config_power(conf, &conf->lcores[i])->table == NULL)
@@ -95,6 +98,7 @@ row_write(struct bench_result *res, const struct options *o, const struct upf_be
 	bench_int(res, "corrupted", (int64_t)r->corrupted);
 	bench_num(res, "busy_percent", r->busy_percent, 1);
 	bench_int(res, "slot_us", o->slot_us);
+	bench_bool(res, "naps", slot_naps);
 	bench_int(res, "bytes", o->bytes);
 	bench_int(res, "sessions", o->sessions);
 	bench_str(res, "idle",
@@ -227,6 +231,8 @@ bench_power(int argc, char **argv)
 		{"slot-us", BENCH_OPT_UINT, &o.slot_us,
 		 "packets come at the beginning of slots of so many us, 0: evenly [500]"},
 		{"rate-mpps", BENCH_OPT_NUM, &o.rate_mpps, "100 % instead of what is found"},
+		{"naps", BENCH_OPT_FLAG, &slot_naps,
+		 "slot-aware sleeps once a slot: less CPU time, more wake-ups"},
 		{"tries", BENCH_OPT_UINT, &o.tries,
 		 "of each governor; that of the middle p99 counts [6]"},
 		{"governors", BENCH_OPT_STR, &o.governors, "of busy,adaptive,slot-aware [all]"},

@@ -104,8 +104,9 @@ struct ap_cfg_power {
 	uint32_t scale_down_idle_percent; /**< idle share that steps down, default 25 */
 	uint32_t scale_down_packets;   /**< packets a pass below which it steps down, default 32 */
 	uint32_t slot_us;              /**< slot-aware: packets come every so often, 0: it learns */
-	uint32_t slot_wakeups_percent; /**< slot-aware: sleeps in 100 slots, default 85 */
+	uint32_t slot_wakeups_percent; /**< slot-aware: of Algorithm 1's sleeps, default 95 */
 	uint32_t slot_nap_percent;     /**< ... of a slot that is worth a sleep, default 25 */
+	bool slot_naps; /**< ... one a slot instead, however often Algorithm 1 sleeps */
 	/** Fastest P-state of lcores without priority, where others have it; default the second */
 	uint32_t normal_mhz;
 };

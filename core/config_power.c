@@ -21,7 +21,7 @@ defaults(const struct ap_config *cfg, struct ap_cfg_power *p)
 	DEFAULT(p->scale_down_ms, 100);
 	DEFAULT(p->scale_down_idle_percent, 25);
 	DEFAULT(p->scale_down_packets, 32);
-	DEFAULT(p->slot_wakeups_percent, 85);
+	DEFAULT(p->slot_wakeups_percent, 95);
 	DEFAULT(p->slot_nap_percent, 25);
 }
 

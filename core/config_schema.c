@@ -479,6 +479,7 @@ static const cyaml_schema_field_t power_fields[] = {
 	CYAML_FIELD_UINT("slot_us", OPT, struct ap_cfg_power, slot_us),
 	CYAML_FIELD_UINT("slot_wakeups_percent", OPT, struct ap_cfg_power, slot_wakeups_percent),
 	CYAML_FIELD_UINT("slot_nap_percent", OPT, struct ap_cfg_power, slot_nap_percent),
+	CYAML_FIELD_BOOL("slot_naps", OPT, struct ap_cfg_power, slot_naps),
 	CYAML_FIELD_UINT("normal_mhz", OPT, struct ap_cfg_power, normal_mhz),
 	CYAML_FIELD_END};
 static const cyaml_schema_value_t power_value = {

@@ -204,8 +204,8 @@ foresee(struct ap_worker *w, struct power_lcore *l, struct power_verdict v, uint
 	case POWER_SLOT_UNKNOWN:
 		if (v.pause_us > 0)
 			pause_for(w, l, v.pause_us);
-		else if (v.sleep)
-			sleep_until(w, l, now, until);
+		else if (v.sleep && sleep_until(w, l, now, until))
+			power_slot_spend(&l->slot);
 	}
 	return rte_rdtsc();
 }
@@ -240,7 +240,9 @@ power_lcore_switch(struct ap_worker *w, enum ap_cfg_governor governor)
 	set_state(w, l, POWER_HIGHEST, ap_clock_ns());
 	memset(l->rxqs, 0, w->nb_rxqs * sizeof(l->rxqs[0]));
 	memset(&l->window, 0, sizeof(l->window));
-	l->slot = (struct power_slot){.late_ns = l->slot.late_ns, .usual_ns = l->slot.usual_ns};
+	l->slot = (struct power_slot){.late_ns = l->slot.late_ns,
+				      .usual_ns = l->slot.usual_ns,
+				      .poll_64 = l->slot.poll_64};
 	w->governor = ap_governor_find(governor, false);
 }
 

@@ -27,6 +27,7 @@
 #define SKIPPED 16   /**< periods without a burst between two that still count as expected */
 #define TOLERANCE 16 /**< share of a period that a burst may be off */
 #define BUDGET_MOST 200
+#define POLL_MOST_NS 4000ULL /**< an empty poll and its pause: longer ones were disturbed */
 
 static uint64_t
 distance(uint64_t a, uint64_t b)
@@ -69,6 +70,21 @@ begin_anew(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t start)
 	s->next_ns = start + s->period_ns;
 }
 
+static void
+earn(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t sleeps)
+{
+	s->budget = (int32_t)RTE_MIN(s->budget + (int64_t)(sleeps * cfg->slot_wakeups_percent),
+				     (int64_t)BUDGET_MOST);
+}
+
+/** @return after how long without packets Algorithm 1 sleeps here, ns. */
+static uint64_t
+patience(const struct ap_cfg_power *cfg, const struct power_slot *s)
+{
+	return RTE_MAX((uint64_t)s->poll_64 / 64, cfg->pause_us * AP_NS_PER_US) *
+	       cfg->empty_polls_sleep;
+}
+
 /** As expected: `expected` is when, `exact` whether the lcore saw it begin at `start`. */
 static void
 hit(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t start, uint64_t expected,
@@ -78,7 +94,8 @@ hit(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t start, uint64
 	s->strays -= s->strays > 0;
 	s->misses = 0;
 	s->settle_ns = RTE_MAX(settle(s) - SETTLE_DOWN_NS, SETTLE_NS);
-	s->budget = (uint32_t)RTE_MIN(s->budget + cfg->slot_wakeups_percent, (uint32_t)BUDGET_MOST);
+	if (cfg->slot_naps)
+		earn(cfg, s, 1);
 	if (exact)
 		s->jitter_ns = toward(s->jitter_ns, distance(start, expected), 3);
 	if (cfg->slot_us == 0)
@@ -131,8 +148,13 @@ power_slot_packets(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_
 	s->sure = cfg->slot_us ? TOLD : LEARNED;
 	if (cfg->slot_us != 0)
 		s->period_ns = cfg->slot_us * AP_NS_PER_US;
-	if (now_ns - s->last_ns >= GAP_NS || !exact)
-		burst(cfg, s, exact ? now_ns : slept_over(s, now_ns), exact);
+	if (now_ns - s->last_ns >= GAP_NS || !exact) {
+		uint64_t start = exact ? now_ns : slept_over(s, now_ns);
+
+		if (!cfg->slot_naps && start - s->last_ns >= patience(cfg, s))
+			earn(cfg, s, 1);
+		burst(cfg, s, start, exact);
+	}
 	s->last_ns = now_ns;
 	s->slept = false;
 }
@@ -176,8 +198,8 @@ expect(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t now_ns)
 	s->next_ns += passed * s->period_ns;
 	passed = RTE_MIN(passed, (uint64_t)FORGIVEN);
 	s->misses += (uint32_t)passed;
-	s->budget = (uint32_t)RTE_MIN(s->budget + passed * cfg->slot_wakeups_percent,
-				      (uint64_t)BUDGET_MOST);
+	if (cfg->slot_naps)
+		earn(cfg, s, passed);
 	if (s->misses < FORGIVEN)
 		return true;
 	s->hits = 0;
@@ -191,11 +213,16 @@ power_slot_idle(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t n
 	const uint64_t guard = power_slot_guard(s),
 		       nap = RTE_MAX(s->period_ns * cfg->slot_nap_percent / 100, NAP_NS);
 
+	/* Two looks in a row with no sleep between. */
+	if (s->looked_ns > s->last_ns && now_ns - s->looked_ns < POLL_MOST_NS)
+		s->poll_64 += (uint32_t)(now_ns - s->looked_ns) - s->poll_64 / 64;
 	s->looked_ns = now_ns;
 	if (s->hits == 0 || s->hits < s->sure || !expect(cfg, s, now_ns))
 		return POWER_SLOT_UNKNOWN;
-	if (s->budget < 100 || now_ns - s->last_ns < settle(s) || now_ns + guard + nap > s->next_ns)
+	if (now_ns - s->last_ns < settle(s) || now_ns + guard + nap > s->next_ns)
 		return POWER_SLOT_POLL;
+	if (s->budget < 100)
+		return s->misses > 0 ? POWER_SLOT_UNKNOWN : POWER_SLOT_POLL;
 	*until_ns = s->next_ns - guard;
 	return POWER_SLOT_SLEEP;
 }
@@ -203,6 +230,6 @@ power_slot_idle(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t n
 void
 power_slot_spend(struct power_slot *s)
 {
-	s->budget -= RTE_MIN(s->budget, 100U);
+	s->budget = RTE_MAX(s->budget - 100, -BUDGET_MOST);
 	s->slept = true;
 }

@@ -17,7 +17,8 @@
  * as expected ends the sleep, as any packet does; what does not come at all is soon expected no
  * more.
  *
- * A budget keeps wake-ups below one a slot: who has none left stays awake until the next burst. Nor
+ * A budget keeps wake-ups below those of Algorithm 1: what it would have slept through after its
+ * 300 empty polls earns less than a sleep. Who has none left stays awake until the next burst. Nor
  * is a short sleep begun: it saves little, and where bursts fill most of the slot, packets that
  * waited for a late wake-up are caught up with slowly.
  *
@@ -44,8 +45,9 @@ struct power_slot {
 	uint32_t strays;    /**< ... how often they came at another time lately */
 	uint32_t misses;    /**< ... that did not come at all */
 	uint32_t sure;      /**< hits from which the lcore relies on it: fewer when it was told */
-	uint32_t budget;    /**< sleeps that it may begin, in percent of one */
-	bool slept;         /**< since the last packets, as advised */
+	int32_t budget;     /**< sleeps that it may begin, in percent of one; < 0: too many */
+	uint32_t poll_64;   /**< time from one empty poll to the next, ns x 64 */
+	bool slept;         /**< since the last packets */
 };
 
 /** What to do after a pass that found nothing. */
@@ -65,7 +67,7 @@ void power_slot_slept(struct power_slot *s, uint64_t late_ns);
 enum power_slot_advice power_slot_idle(const struct ap_cfg_power *cfg, struct power_slot *s,
 				       uint64_t now_ns, uint64_t *until_ns);
 
-/** A sleep that power_slot_idle() advised has begun. */
+/** The lcore has slept, be it on Algorithm 1's advice. */
 void power_slot_spend(struct power_slot *s);
 
 /** @return how much before an event the lcore must be told to wake, ns. */

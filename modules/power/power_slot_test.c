@@ -341,7 +341,8 @@ test_one_sleep_a_slot(void **state)
 static void
 test_a_budget_of_wake_ups(void **state)
 {
-	const struct ap_cfg_power frugal = {.slot_us = 500, .slot_wakeups_percent = 90};
+	const struct ap_cfg_power frugal = {
+		.slot_us = 500, .slot_wakeups_percent = 90, .slot_naps = true};
 	struct lcore l = rested(&frugal);
 
 	(void)state;
@@ -356,6 +357,34 @@ test_a_budget_of_wake_ups(void **state)
 		play(&l, T0 + k * SLOT + 150 * US, 1, 15 * US);
 	}
 	assert_in_range(l.sleeps, 800, 902);
+}
+
+/** Never more sleeps than Algorithm 1 would make, but from the beginning of what is slept through.
+ */
+static void
+test_fewer_sleeps_than_algorithm_1(void **state)
+{
+	const struct ap_cfg_power usual = {.slot_us = 500,
+					   .slot_wakeups_percent = 95,
+					   .slot_nap_percent = 25,
+					   .pause_us = 1,
+					   .empty_polls_sleep = 300};
+	struct lcore l = rested(&usual);
+
+	(void)state;
+	for (unsigned k = 6; k < 1006; k++)
+		play(&l, T0 + k * SLOT, 100, 15 * US); /* it would, 100 us before the next */
+	assert_in_range(l.sleeps, 940, 952);
+	assert_in_range(l.awake_ns / 1000, 120 * US, 180 * US);
+	assert_in_range(l.s.poll_64 / 64, 900, 1000);
+	l.sleeps = 0;
+	for (unsigned k = 1006; k < 2006; k++) /* it would not */
+		play(&l, T0 + k * SLOT, 210, 15 * US);
+	assert_in_range(l.sleeps, 0, 3);
+	for (unsigned k = 2006; k < 3006; k++) /* every other time */
+		play(&l, T0 + k * SLOT, k % 2 ? 210 : 50, 15 * US);
+	assert_in_range(l.sleeps, 470, 480);
+	assert_int_equal(l.waited, 0);
 }
 
 /** Where bursts leave too little of the slot it stays awake. */
@@ -415,6 +444,7 @@ main(void)
 		cmocka_unit_test(test_a_burst_with_gaps),
 		cmocka_unit_test(test_one_sleep_a_slot),
 		cmocka_unit_test(test_a_budget_of_wake_ups),
+		cmocka_unit_test(test_fewer_sleeps_than_algorithm_1),
 		cmocka_unit_test(test_short_naps_are_not_begun),
 		cmocka_unit_test(test_a_phase_that_changes),
 	};
