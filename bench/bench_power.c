@@ -6,7 +6,7 @@
  * The device is a gNB's header processing, or a forwarding unit, of one worker on a CPU of its
  * own; downlink packets come in slots, as a radio network wants them, or evenly. Every load is
  * offered under each governor in turn, --tries times over, so that what disturbs the machine
- * disturbs all of them alike; of a governor's tries the one with the middle p99 counts. 100 % is
+ * disturbs all of them alike; the middle of each figure counts. 100 % is
  * what the device or the generator manages when the device polls busily.
  */
 #include <errno.h>
@@ -23,7 +23,6 @@
 
 #define DEPLOYMENT_GNB "deploy/power-gnb-bench.yaml"
 #define DEPLOYMENT_UPF "deploy/power-bench.yaml"
-#define TRIES_MAX 99
 #define FULL 0.97 /**< of the capacity found, so that 100 % can be carried */
 
 static const struct {
@@ -68,9 +67,8 @@ adjust(struct ap_config *conf, struct ap_error *err)
 
 static void
 row_write(struct bench_result *res, const struct options *o, const struct upf_bed *b,
-	  const char *governor, unsigned load, double pps, const struct power_trial_result *tries)
+	  const char *governor, unsigned load, double pps, const struct power_trial_result *r)
 {
-	const struct power_trial_result *r = &tries[(o->tries - 1) / 2];
 	bool measured = !isnan(r->package_watts);
 	char idle[96], device[32];
 
@@ -92,8 +90,8 @@ row_write(struct bench_result *res, const struct options *o, const struct upf_be
 	bench_num(res, "modelled_watts", r->watts, 3);
 	bench_num(res, "offered_mpps", pps / 1e6, 3);
 	bench_int(res, "tries", o->tries);
-	bench_num(res, "delay_us_p99_least", tries[0].delay_us_p99, 1);
-	bench_num(res, "delay_us_p99_most", tries[o->tries - 1].delay_us_p99, 1);
+	bench_num(res, "delay_us_p99_least", r->delay_us_p99_least, 1);
+	bench_num(res, "delay_us_p99_most", r->delay_us_p99_most, 1);
 	bench_int(res, "sent", (int64_t)r->sent);
 	bench_int(res, "corrupted", (int64_t)r->corrupted);
 	bench_num(res, "busy_percent", r->busy_percent, 1);
@@ -114,7 +112,8 @@ static int
 load_run(const struct options *o, struct upf_bed *b, struct bench_result *res, unsigned load,
 	 double pps)
 {
-	static struct power_trial_result r[GOVERNORS][TRIES_MAX];
+	static struct power_trial_result r[GOVERNORS][POWER_TRIES_MAX];
+	struct power_trial_result middle;
 	bool valid = true;
 
 	for (unsigned i = 0; i < o->tries; i++)
@@ -132,8 +131,8 @@ load_run(const struct options *o, struct upf_bed *b, struct bench_result *res, u
 	for (unsigned g = 0; g < GOVERNORS; g++) {
 		if (!(o->only >> g & 1))
 			continue;
-		power_trial_sort(r[g], o->tries);
-		row_write(res, o, b, governors[g].name, load, pps, r[g]);
+		power_trial_middle(r[g], o->tries, &middle);
+		row_write(res, o, b, governors[g].name, load, pps, &middle);
 	}
 	return valid ? 0 : 1;
 }
@@ -234,7 +233,7 @@ bench_power(int argc, char **argv)
 		{"naps", BENCH_OPT_FLAG, &slot_naps,
 		 "slot-aware sleeps once a slot: less CPU time, more wake-ups"},
 		{"tries", BENCH_OPT_UINT, &o.tries,
-		 "of each governor; that of the middle p99 counts [6]"},
+		 "of each governor; the middle of each figure counts [6]"},
 		{"governors", BENCH_OPT_STR, &o.governors, "of busy,adaptive,slot-aware [all]"},
 		{"bytes", BENCH_OPT_UINT, &o.bytes, "IP packet size [128]"},
 		{"sessions", BENCH_OPT_UINT, &o.sessions, "UEs [6000]"},
@@ -254,9 +253,9 @@ bench_power(int argc, char **argv)
 			fprintf(stderr, "bench power: --loads: %u must be 0..100\n", o.loads.v[i]);
 			return 2;
 		}
-	if (o.sessions == 0 || o.tries == 0 || o.tries > TRIES_MAX) {
+	if (o.sessions == 0 || o.tries == 0 || o.tries > POWER_TRIES_MAX) {
 		fprintf(stderr, "bench power: --sessions must be 1 or more, --tries 1..%d\n",
-			TRIES_MAX);
+			POWER_TRIES_MAX);
 		return 2;
 	}
 	if (!governors_parse(&o))

@@ -2,10 +2,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
 #include <rte_cycles.h>
 
 #include "bench/power_trial.h"
@@ -141,8 +143,8 @@ settle(struct upf_bed *b, const struct moment *a, struct power_trial_result *r)
 	uint64_t given_up = load(&c->given_up);
 	int rc = upf_bed_settle(b);
 
-	r->sent = load(&c->sent) - a->sent;
-	r->lost = load(&c->refused) - a->refused + load(&c->given_up) - given_up;
+	r->sent = (double)(load(&c->sent) - a->sent);
+	r->lost = (double)(load(&c->refused) - a->refused + load(&c->given_up) - given_up);
 	r->corrupted = load(&c->corrupted) + load(&c->duplicated) - a->corrupted;
 	return rc;
 }
@@ -182,21 +184,46 @@ power_trial_run(struct upf_bed *b, const struct power_trial *t, struct power_tri
 	return rc;
 }
 
-/** Trials without packets have no delay: their CPU time orders them. */
 static int
 compare(const void *a, const void *b)
 {
-	const struct power_trial_result *x = a, *y = b;
-	bool delays = !isnan(x->delay_us_p99) && !isnan(y->delay_us_p99);
-	double d = delays ? x->delay_us_p99 - y->delay_us_p99 : x->cpu_percent - y->cpu_percent;
+	double d = *(const double *)a - *(const double *)b;
 
 	return d < 0 ? -1 : d > 0;
 }
 
 void
-power_trial_sort(struct power_trial_result *r, unsigned n)
+power_trial_middle(const struct power_trial_result *r, unsigned n, struct power_trial_result *out)
 {
-	qsort(r, n, sizeof(*r), compare);
+	static const size_t figures[] = {
+		offsetof(struct power_trial_result, mpps),
+		offsetof(struct power_trial_result, cpu_percent),
+		offsetof(struct power_trial_result, wakeups_per_s),
+		offsetof(struct power_trial_result, mhz),
+		offsetof(struct power_trial_result, watts),
+		offsetof(struct power_trial_result, package_watts),
+		offsetof(struct power_trial_result, busy_percent),
+		offsetof(struct power_trial_result, delay_us_p50),
+		offsetof(struct power_trial_result, delay_us_p99),
+		offsetof(struct power_trial_result, sent),
+		offsetof(struct power_trial_result, lost),
+		offsetof(struct power_trial_result, disturbed_ms),
+	};
+	double v[POWER_TRIES_MAX];
+
+	*out = r[0];
+	for (unsigned f = 0; f < RTE_DIM(figures); f++) {
+		for (unsigned i = 0; i < n; i++)
+			v[i] = *(const double *)((const char *)&r[i] + figures[f]);
+		qsort(v, n, sizeof(v[0]), compare);
+		*(double *)((char *)out + figures[f]) = v[(n - 1) / 2];
+		if (figures[f] == offsetof(struct power_trial_result, delay_us_p99)) {
+			out->delay_us_p99_least = v[0];
+			out->delay_us_p99_most = v[n - 1];
+		}
+	}
+	for (unsigned i = 1; i < n; i++)
+		out->corrupted += r[i].corrupted;
 }
 
 double

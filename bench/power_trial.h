@@ -7,6 +7,8 @@
 #include "bench/upf_bed.h"
 #include "core/config.h"
 
+#define POWER_TRIES_MAX 99
+
 struct power_trial {
 	double pps;       /**< offered; 0: nothing */
 	uint64_t slot_ns; /**< 0: evenly */
@@ -15,15 +17,17 @@ struct power_trial {
 };
 
 struct power_trial_result {
-	double mpps;        /**< came out */
-	double cpu_percent; /**< of a CPU, mean of the device's lcores */
+	double delay_us_p99_least, delay_us_p99_most; /**< power_trial_middle(): of all */
+	double mpps;                                  /**< came out */
+	double cpu_percent;                           /**< of a CPU, mean of the device's lcores */
 	double wakeups_per_s;
 	double mhz;           /**< mean while awake */
 	double watts;         /**< of the device's lcores, modelled */
 	double package_watts; /**< measured, of the machine; NaN where it cannot be */
 	double busy_percent;
 	double delay_us_p50, delay_us_p99; /**< NaN without packets */
-	uint64_t sent, lost, corrupted;
+	double sent, lost;
+	uint64_t corrupted;
 	double disturbed_ms; /**< that device and generator wanted a CPU which others had */
 };
 
@@ -31,11 +35,13 @@ struct power_trial_result {
 int power_trial_run(struct upf_bed *b, const struct power_trial *t, struct power_trial_result *r);
 
 /**
- * By 99th percentile of delay. Of repeated trials the middle one counts: a neighbour who takes a
- * CPU for a millisecond costs packets whatever the governor, so the worst says nothing, nor does
- * the luckiest.
+ * The middle of each figure, of `n` trials: a neighbour who takes a CPU for a millisecond costs
+ * packets whatever the governor, so the worst says nothing, nor does the luckiest. Of an even
+ * number the lower one of the two.
+ * @param n 1..POWER_TRIES_MAX
  */
-void power_trial_sort(struct power_trial_result *r, unsigned n);
+void power_trial_middle(const struct power_trial_result *r, unsigned n,
+			struct power_trial_result *out);
 
 /** @return packets a second that the busy device takes, or what the generator makes; < 0: -errno */
 double power_trial_capacity(struct upf_bed *b, double seconds);
