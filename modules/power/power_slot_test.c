@@ -146,20 +146,20 @@ test_wakes_earlier_where_sleeps_end_late(void **state)
 		power_slot_slept(&s, 130 * US);
 	assert_in_range(power_slot_guard(&s), 129 * US, 150 * US);
 	before = power_slot_guard(&s);
-	for (unsigned i = 0; i < 600; i++)
+	for (unsigned i = 0; i < 1200; i++)
 		power_slot_slept(&s, 0); /* down slowly */
 	assert_int_equal(power_slot_guard(&s), before - 30 * US);
 	power_slot_slept(&s, UINT64_MAX); /* a thread that lost its CPU for long says nothing */
 	assert_int_equal(power_slot_guard(&s), before - 30 * US);
-	for (unsigned i = 0; i < 20000; i++) /* one of 800 late is what it accepts ... */
-		power_slot_slept(&s, i % 800 ? 20 * US : 130 * US);
+	for (unsigned i = 0; i < 20000; i++) /* one of 1600 late is what it accepts ... */
+		power_slot_slept(&s, i % 1600 ? 20 * US : 130 * US);
 	assert_in_range(power_slot_guard(&s), 19 * US, 60 * US);
-	for (unsigned i = 0; i < 20000; i++) /* ... one of 200 is not: p99 would show it */
-		power_slot_slept(&s, i % 200 ? 20 * US : 130 * US);
+	for (unsigned i = 0; i < 20000; i++) /* ... one of 400 is not: p99 would show it */
+		power_slot_slept(&s, i % 400 ? 20 * US : 130 * US);
 	assert_in_range(power_slot_guard(&s), 115 * US, 155 * US);
 	for (unsigned i = 0; i < 20000; i++) /* what nothing helps against has an end */
 		power_slot_slept(&s, 900 * US);
-	assert_int_equal(power_slot_guard(&s), 200 * US);
+	assert_int_equal(power_slot_guard(&s), 300 * US);
 }
 
 static void
@@ -384,7 +384,7 @@ test_fewer_sleeps_than_algorithm_1(void **state)
 	for (unsigned k = 2006; k < 3006; k++) /* every other time */
 		play(&l, T0 + k * SLOT, k % 2 ? 210 : 50, 15 * US);
 	assert_in_range(l.sleeps, 470, 480);
-	assert_int_equal(l.waited, 0);
+	assert_in_range(l.waited, 0, 3); /* what the guard is learned from */
 }
 
 /** Where bursts leave too little of the slot it stays awake. */
