@@ -13,10 +13,10 @@
 #define NAP_NS 20000ULL        /**< shorter sleeps cost more than they save */
 #define GRACE_NS 20000ULL      /**< a burst may be so late */
 #define LATE_FIRST_NS 60000ULL /**< until the first sleep has ended */
-#define LATE_MOST_NS 300000ULL
+#define LATE_MOST_NS 200000ULL
 #define LATE_COUNTS_NS 2000000ULL /**< who lost its CPU for longer learns nothing from it */
 #define LATE_UP_NS 20000ULL
-#define LATE_DOWN_NS 25ULL
+#define LATE_DOWN_NS 50ULL
 #define USUAL_UP_NS 2000ULL /**< what is not usual counts little */
 #define LEARNED 4           /**< bursts as expected before the lcore relies on it ... */
 #define TOLD 1              /**< ... and where it was told the period */
@@ -170,7 +170,7 @@ power_slot_slept(struct power_slot *s, uint64_t late_ns)
 		s->usual_ns = late_ns;
 	}
 	s->usual_ns = toward(s->usual_ns, RTE_MIN(late_ns, 2 * s->usual_ns + USUAL_UP_NS), 4);
-	/* Where steps up and down balance, 800 of 801 sleeps end in time: a late one delays all
+	/* Where steps up and down balance, 400 of 401 sleeps end in time: a late one delays all
 	 * packets of a slot, so more of them would show in the 99th percentile. What cannot be
 	 * waited for counts too: earlier ends are shorter sleeps, from which CPUs wake sooner. */
 	if (late_ns > s->late_ns)
@@ -219,10 +219,13 @@ power_slot_idle(const struct ap_cfg_power *cfg, struct power_slot *s, uint64_t n
 	s->looked_ns = now_ns;
 	if (s->hits == 0 || s->hits < s->sure || !expect(cfg, s, now_ns))
 		return POWER_SLOT_UNKNOWN;
-	if (now_ns - s->last_ns < settle(s) || now_ns + guard + nap > s->next_ns)
+	if (now_ns - s->last_ns < settle(s))
 		return POWER_SLOT_POLL;
 	if (s->budget < 100)
 		return s->misses > 0 ? POWER_SLOT_UNKNOWN : POWER_SLOT_POLL;
+	/* Algorithm 1 may find the time for the sleep that there was no room for. */
+	if (now_ns + guard + nap > s->next_ns)
+		return s->slept || cfg->slot_naps ? POWER_SLOT_POLL : POWER_SLOT_UNKNOWN;
 	*until_ns = s->next_ns - guard;
 	return POWER_SLOT_SLEEP;
 }

@@ -52,7 +52,8 @@ struct power_slot {
 
 /** What to do after a pass that found nothing. */
 enum power_slot_advice {
-	POWER_SLOT_UNKNOWN, /**< nothing is expected: Algorithm 1 decides */
+	POWER_SLOT_UNKNOWN, /**< Algorithm 1 decides: nothing is expected, or too soon for a sleep
+			     */
 	POWER_SLOT_POLL,    /**< packets may come any moment */
 	POWER_SLOT_SLEEP,   /**< until the time given */
 };
