@@ -339,11 +339,10 @@ void
 dpi_nets_find(const struct dpi_nets *nets, const struct flow *const flows[], uint64_t uplink,
 	      unsigned nb, uint16_t apps[])
 {
-	const uint64_t may = dpi_nets_filter_may(nets->filter, flows, uplink, nb);
+	const uint64_t unknown = dpi_nets_filter_find(nets->filter, flows, uplink, nb, apps);
 	uint64_t of[2] = {0, 0};
 
-	memset(apps, 0, nb * sizeof(*apps));
-	for (uint64_t left = may; left != 0; left &= left - 1)
+	for (uint64_t left = unknown; left != 0; left &= left - 1)
 		of[flows[__builtin_ctzll(left)]->version == 6] |= left & -left;
 	for (unsigned ip6 = 0; ip6 < 2; ip6++)
 		if (nets->ctx[ip6] && of[ip6] != 0)
