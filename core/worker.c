@@ -119,6 +119,7 @@ ap_worker_main(void *arg)
 	struct ap_worker *w = arg;
 	void (*walk)(struct rte_graph *) = w->stats ? ap_walk_stats : ap_walk_plain;
 	uint64_t start, end;
+	bool behind;
 
 	pthread_setname_np(pthread_self(), w->name);
 	cpu_clock_set(w);
@@ -127,8 +128,8 @@ ap_worker_main(void *arg)
 	start = rte_rdtsc();
 	while (!atomic_load_explicit(&w->stop, memory_order_relaxed)) {
 		w->walk_tsc = start;
-		w->now_ns = ap_clock_from_tsc(start);
-		w->work = ap_wheel_run(w->wheel, w->now_ns);
+		behind = ap_worker_behind(w, ap_clock_from_tsc(start));
+		w->work = behind ? 0 : ap_wheel_run(w->wheel, w->now_ns);
 		walk(w->graph);
 		end = rte_rdtsc();
 		w->walks++;
@@ -138,7 +139,7 @@ ap_worker_main(void *arg)
 		} else {
 			w->idle_cycles += end - start;
 		}
-		start = w->governor->after_walk(w, w->work, end);
+		start = w->governor->after_walk(w, w->work + behind, end);
 		if (atomic_load_explicit(&w->call, memory_order_relaxed)) {
 			take_call(w);
 			start = rte_rdtsc();

@@ -13,11 +13,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_branch_prediction.h>
+
 #include "core/config.h"
 #include "core/governor.h"
 #include "core/wheel.h"
 
 #define AP_WORKER_RUN_S 10
+#define AP_WORKER_STALL_NS 20000000ULL /**< between two walks: the lcore had no CPU, or slept */
+#define AP_WORKER_CATCH_UP 16          /**< walks with work that timers wait for then, at most */
 
 struct ap_worker;
 struct rte_graph;
@@ -34,6 +38,7 @@ struct ap_worker {
 	uint64_t now_ns; /**< time of this walk */
 	uint32_t work;   /**< packets that sources took in this walk */
 	uint32_t yields; /**< governor: walks since it last gave the CPU away */
+	uint32_t behind; /**< walks that timers still wait for, ap_worker_behind() */
 	uint64_t walks;
 	uint64_t busy_walks;  /**< walks with work */
 	uint64_t busy_cycles; /**< TSC cycles of walks with work, and of timers that fired */
@@ -61,6 +66,24 @@ struct ap_worker {
 	_Atomic bool stop;
 	_Atomic(struct ap_worker_call *) call;
 };
+
+/**
+ * Whether timers wait in the walk that begins: a lcore that had no CPU takes what came meanwhile
+ * before it decides that something did not come. Bounded, so that timers run where every walk is
+ * late. Sets w->now_ns. Worker.
+ */
+static inline bool
+ap_worker_behind(struct ap_worker *w, uint64_t now_ns)
+{
+	const bool stalled = now_ns - w->now_ns > AP_WORKER_STALL_NS;
+
+	w->now_ns = now_ns;
+	if (likely(w->behind == 0))
+		w->behind = unlikely(stalled) ? AP_WORKER_CATCH_UP : 0;
+	else
+		w->behind = w->work ? w->behind - 1 : 0;
+	return w->behind > 0;
+}
 
 /** Body of an lcore, for rte_eal_remote_launch(). @param arg struct ap_worker *. @return 0. */
 int ap_worker_main(void *arg);
