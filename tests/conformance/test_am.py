@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Acknowledged mode as tshark and a hand-written peer see it: SNs, polls, STATUS, segments."""
 
-import time
-
 import pytest
 from harness import deployment as d
 from harness import pdus, program, tshark
 from harness.traffic import datagram
+from harness.wait import until
 
 LCID = 4
 
@@ -97,7 +96,8 @@ def test_a_poll_is_answered_with_what_is_missing(stack, sn_bits):
         data = pdus.pdcp_data(n, packets[n], 18)
         link.down(pdus.rlc_am(data, sn_bits, n, poll=n == 4))
     assert ue.receive(2) == packets[:2]
-    time.sleep(0.1)  # t-Reassembly runs first: the poll is ahead of what is complete
+    # t-Reassembly runs first: the poll is ahead of what is complete.
+    until(lambda: ue.tell("/airpath/rlc", "ue", 1)["RX_Highest_Status"] == 5)
     statuses = [r.status for r in link.grant(200, slots=20) if r.status]
     assert statuses[0] == tshark.Status(5, [2])
     link.down(pdus.rlc_am(pdus.pdcp_data(2, packets[2], 18), sn_bits, 2, poll=True))

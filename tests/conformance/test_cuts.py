@@ -22,7 +22,7 @@ CUTS = {
 
 def tbs_of(stack, place) -> tuple[list, dict]:
     ue = stack(bearers=[d.bearer()], carriers=2, place=place)
-    ue.send([datagram(n, 40 + 131 * n % 1400) for n in range(120)], settle=0.5)
+    ue.send([datagram(n, 40 + 131 * n % 1400) for n in range(120)])
     tbs = []
     for n in range(8):
         ue.modem.slot(0, n, [9000, 4000])

@@ -69,7 +69,7 @@ def test_t_reordering_ends_the_wait_for_a_lost_pdu(ue):
     for n in (0, 2, 3):
         ue.modem.downlink(0, n, whole(n, packets[n]))
     assert ue.receive(1, timeout=0.1) == packets[:1]
-    assert ue.receive(2, timeout=2) == packets[2:]
+    assert ue.receive(2) == packets[2:]
     ue.stop()
 
 

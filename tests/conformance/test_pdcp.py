@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """PDCP's procedures, with tshark as judge of what the UE sends."""
 
-import time
-
 import pytest
 from harness import deployment as d
 from harness import pdus, program, security, traffic, tshark
 from harness.telemetry import Refused
+from harness.wait import until
 
 LCID = 4
 NO_SDAP = {"sdap": False}
@@ -31,10 +30,11 @@ def sent(ue, slot: int, size: int = 14000) -> list[bytes]:
 
 def wait_for(ue, **state: int) -> None:
     """Until the PDCP entities have come to this state."""
-    until = time.monotonic() + 2
-    while not state.items() <= (now := ue.tell("/airpath/pdcp/state", "ue", 1)).items():
-        assert time.monotonic() < until, now
-        time.sleep(0.01)
+
+    def now() -> dict:
+        return ue.tell("/airpath/pdcp/state", "ue", 1)
+
+    until(lambda: state.items() <= now().items(), seen=now)
 
 
 @pytest.fixture
@@ -205,9 +205,9 @@ def test_the_end_of_count_is_announced_once(stack):
     for n in range(6):
         ue.modem.downlink(0, n, whole(n, datagram(n)))
     assert len(ue.receive(6)) == 6
-    time.sleep(0.2)
+    until(lambda: len(ue.lines("needs new keys")) >= 2, seen=ue.log)
     ue.stop()
-    lines = [line for line in ue.log().splitlines() if "needs new keys" in line]
+    lines = ue.lines("needs new keys")
     assert ["sender" in line for line in lines] == [True, False], lines
 
 

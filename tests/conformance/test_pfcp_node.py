@@ -8,6 +8,7 @@ from harness import pfcp
 from harness import pfcp_ies as ies
 from harness.pfcp import ACCEPTED, Unanswered
 from harness.upf import pdu_session
+from harness.wait import until
 from scapy.contrib import pfcp as p
 
 NOT_FOUND, NO_ASSOCIATION = 65, 72
@@ -114,10 +115,7 @@ def test_a_new_recovery_time_stamp_deletes_sessions(upf, smf, how):
     assert session.seid in ids(upf.agent), "the same stamp changes nothing"
     smf.recovery += 10
     smf.heartbeat() if how == "heartbeat" else smf.associate()
-    until = time.monotonic() + 3
-    while session.seid in ids(upf.agent) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert session.seid not in ids(upf.agent)
+    until(lambda: session.seid not in ids(upf.agent))
 
 
 def test_several_smfs(upf):

@@ -7,19 +7,13 @@ import pytest
 from harness.capture import judge
 from harness.program import AIRPATH
 from harness.upf import GNB, N3
+from harness.wait import until
 
 FOLDER = AIRPATH.with_name("pfcpsim")
 N4 = "127.0.0.8"  # pfcpsim has 127.0.0.1:8805
 SERVER = "127.0.0.1:54321"
 COUNT = 10
 PATIENCE = 4  # s; after 5 it says that it restarted, and its sessions are deleted
-
-
-def wait_until(true, timeout: float = 10) -> None:
-    until = time.monotonic() + timeout
-    while not true():
-        assert time.monotonic() < until
-        time.sleep(0.1)
 
 
 @pytest.fixture
@@ -48,7 +42,7 @@ def simulated(make_upf):
             ],
             stderr=out,
         )
-    wait_until(lambda: "listening on lo" in said.read_text())
+    until(lambda: "listening on lo" in said.read_text())
     yield unit
     tcpdump.terminate()
     tcpdump.wait(5)
@@ -65,7 +59,7 @@ class Sim:
         with (unit.folder / "pfcpsim.log").open("a") as log:
             command = [str(FOLDER / "pfcpsim"), "-i", "lo"]
             self._child = unit.net.popen(unit.ns, command, stdout=log, stderr=log)
-        wait_until(lambda: "configured" in self.ctl("service", "configure", "-r", N4, "-n", N3))
+        until(lambda: "configured" in self.ctl("service", "configure", "-r", N4, "-n", N3))
 
     def ctl(self, *command: str) -> str:
         done = self.unit.net.run(

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """SDAP's reflective QoS: what the UE learns from downlink headers, and what it sends then."""
 
-import time
-
 from harness import deployment as d
 from harness import pdus, traffic, tshark
+from harness.wait import until
 
 QFI = 9
 DRB1, DRB2 = 4, 5  # their LCIDs
@@ -34,11 +33,12 @@ def up(ue, slot: int) -> dict[int, list[tshark.Pdcp]]:
 
 def flow(ue, **expected: int) -> None:
     """Until the UE knows this of the QoS flow."""
-    until = time.monotonic() + 2
     wanted = {f"{QFI}/{k}": v for k, v in expected.items()}
-    while not wanted.items() <= (now := ue.tell("/airpath/sdap/flows", "ue")).items():
-        assert time.monotonic() < until, now
-        time.sleep(0.01)
+
+    def now() -> dict:
+        return ue.tell("/airpath/sdap/flows", "ue")
+
+    until(lambda: wanted.items() <= now().items(), seen=now)
 
 
 def test_reflective_mapping_moves_a_flow_behind_an_end_marker(stack):

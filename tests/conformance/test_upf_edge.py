@@ -11,9 +11,10 @@ import time
 
 import pytest
 from harness import deployment as d
-from harness import netns, program
+from harness import netns, program, telemetry
 from harness.netns import Net
 from harness.program import Airpath
+from harness.wait import until
 from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer
 from scapy.layers.inet import ICMP, IP, UDP, fragment
 from scapy.layers.inet6 import (
@@ -54,7 +55,7 @@ class Wire:
     def send(self, frame: Packet) -> None:
         self._socket.send(bytes(frame))
 
-    def receive(self, what=lambda _: True, timeout: float = 2) -> Packet:
+    def receive(self, what=lambda _: True, timeout: float = 15) -> Packet:
         """The next frame from the UPF of a kind. @throws TimeoutError"""
         until = time.monotonic() + timeout
         while (left := until - time.monotonic()) > 0:
@@ -133,7 +134,7 @@ class Agent:
 
     def __init__(self, path: str):
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._socket.settimeout(5)
+        self._socket.settimeout(15)
         self._socket.connect(path)
         self._seq = 0
         self.events: list[dict] = []
@@ -155,7 +156,7 @@ class Agent:
             self.events.append(fields(answer[2]))
         return answer
 
-    def event(self, kind: int, timeout: float = 5) -> dict:
+    def event(self, kind: int, timeout: float = 15) -> dict:
         """The next event of a kind."""
         until = time.monotonic() + timeout
         while time.monotonic() < until:
@@ -415,7 +416,7 @@ def test_fragmented_echo(edge):
     assert bytes(reply.payload) == bytes(ping[ICMP].payload)
     # one that stays incomplete
     e.n3.send(Ether(src=GNB_MAC, dst=N3_MAC) / fragment(ping, 1400)[0])
-    time.sleep(1)
+    until(lambda: telemetry.drops(e.name)["upf_local_fragment_timeout"])
     assert e.stop() == {"upf_local_fragment_timeout": 1}
 
 

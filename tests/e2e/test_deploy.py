@@ -3,7 +3,6 @@
 
 import re
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -33,11 +32,11 @@ def test_pipeline_runs_the_seventeen_l_cores(net, tmp_path):
     names = re.findall(r"\{name: ([DU]L-[\w-]+), cpu", PIPELINE.read_text())
     assert len(names) == len(set(names)) == 17
     airpath, _ = start(net, tmp_path, "ue-loopback-pipeline")
-    time.sleep(2)
+    telemetry.wait_role("ue-loopback-pipeline", "gen", lambda gen: gen["good"] > 10000, 120)
     running = threads(airpath.pid)
     # The cut from pdcp_rx to pdcp_tx is for what somebody asks for.
     assert telemetry.ask("ue-loopback-pipeline", "/airpath/pdcp/status", "ue", 1) is not None
-    time.sleep(0.5)
+    telemetry.walk("ue-loopback-pipeline")
     report = airpath.stop()
 
     assert set(names) <= running
@@ -52,7 +51,7 @@ def test_pipeline_runs_the_seventeen_l_cores(net, tmp_path):
 @pytest.mark.parametrize("name", ["ue-loopback-fused", "ue-loopback-split"])
 def test_loopback_brings_back_what_it_takes(net, tmp_path, name):
     airpath, _ = start(net, tmp_path, name)
-    time.sleep(1)
+    telemetry.wait_role(name, "gen", lambda gen: gen["good"] > 1000, 120)
     gen = role(airpath.stop(), "gen")
     assert gen["good"] > 1000
     assert gen["corrupted"] == gen["duplicated"] == 0
@@ -67,7 +66,8 @@ def test_tap_joins_two_kernel_interfaces(net, tmp_path):
     net.run(ns, ["ip", "link", "set", "airpath0", "up"])
     net.run(far, ["ip", "addr", "add", "10.45.0.2/24", "dev", "airpath1"])
     net.run(far, ["ip", "link", "set", "airpath1", "up"])
-    time.sleep(0.5)
+    net.settle(ns, "airpath0")
+    net.settle(far, "airpath1")
     sent, answered = traffic.ping(ns, "10.45.0.2", size=1000)
     assert answered == sent
     airpath.stop()

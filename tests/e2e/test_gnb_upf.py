@@ -4,7 +4,6 @@
 import ipaddress
 import subprocess
 import threading
-import time
 
 import pytest
 from harness import cell, pfcp, program, traffic
@@ -15,6 +14,7 @@ from harness.capture import Capture, judge
 from harness.gnb_n3 import DN, GNB, GNB_6, QFI, RNTI, Radio, Wire, dl_teid, make_radio
 from harness.pfcp import Session
 from harness.upf import DN_6, N3, Upf, pdu_session
+from harness.wait import until
 from scapy.contrib import pfcp as p
 
 V4, V6 = "10.45.200.1", "2001:db8:45:1::"
@@ -374,10 +374,8 @@ def test_deployment_before_the_upf(net, tmp_path):
     with (tmp_path / "agent.log").open("w") as log:
         command = [str(AGENT), "run", "-c", str(copied("n4.yaml"))]
         agent = net.popen(up, command, stdout=log, stderr=log)
-    until = time.monotonic() + 10
-    while "workers" not in (tmp_path / "agent.log").read_text():
-        assert time.monotonic() < until, (tmp_path / "agent.log").read_text()
-        time.sleep(0.1)
+    said = tmp_path / "agent.log"
+    until(lambda: "workers" in said.read_text(), seen=said.read_text)
     smf = pfcp.Smf(up, Capture(tmp_path / "n4.pcap"), upf=("127.0.0.8", pfcp.PORT))
     smf.associate()
     session = pdu_session(

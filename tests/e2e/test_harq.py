@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """HARQ with a real UE and PHY: what the PHY cannot decode at first comes again, unchanged."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -42,7 +41,7 @@ def run(
     if drains:
         telemetry.wait_back("harq", PACKETS)
     else:
-        time.sleep(2)
+        telemetry.wait_role("harq", "phy", lambda phy: phy["tb_lost"] > 50)
     return airpath.stop()
 
 

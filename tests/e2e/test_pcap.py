@@ -2,12 +2,12 @@
 """A capture of mixed traffic goes into the UE loop and comes out identical."""
 
 import signal
-import time
 
 from harness import deployment as d
-from harness import traffic
+from harness import telemetry, traffic
 from harness.hosts import MAC_A, MAC_B, V4_A, V4_B, V6_A, V6_B
 from harness.program import Airpath
+from harness.wait import until
 from scapy.layers.inet import ICMP, IP, TCP, UDP, IPOption_RR, fragment
 from scapy.layers.inet6 import ICMPv6EchoRequest, IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment
 from scapy.layers.l2 import Ether
@@ -27,15 +27,18 @@ def capture(net, folder):
     net.address(b, "h0", f"{V4_B}/24", f"{V6_B}/64")
     file = folder / "capture.pcap"
     only = "tcp or udp or icmp or (icmp6 and (ip6[40] = 128 or ip6[40] = 129))"
-    dump = net.popen(a, ["tcpdump", "-q", "-U", "--immediate-mode", "-i", "h0", "-w", file, only])
-    time.sleep(0.5)
+    said = folder / "tcpdump.log"
+    with said.open("w") as out:
+        command = ["tcpdump", "-q", "-U", "--immediate-mode", "-i", "h0", "-w", file, only]
+        dump = net.popen(a, command, stderr=out)
+    until(lambda: "listening on" in said.read_text(), seen=said.read_text)
     for address, size in ((V4_B, 56), (V4_B, 1472), (V6_B, 56), (V6_B, 1452)):
         traffic.ping(a, address, size=size, count=5)
     traffic.tcp_transfer(b, a, V4_B, 300_000)
     traffic.tcp_transfer(b, a, V6_B, 300_000)
-    time.sleep(0.5)
+    until(lambda: len(ip_packets(file)) > 200)
     dump.send_signal(signal.SIGINT)
-    dump.wait(5)
+    dump.wait(30)
     return ip_packets(file)
 
 
@@ -74,7 +77,7 @@ def test_mixed_capture_comes_out_identical(net, tmp_path):
     )
 
     airpath = Airpath(net, net.add("m"), file)
-    time.sleep(1.5)
+    until(lambda: telemetry.ask("pcap", "/airpath/node", "ue.user_tx")["in"] >= len(packets))
     airpath.stop()
 
     got = ip_packets(out)

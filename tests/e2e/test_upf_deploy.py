@@ -2,13 +2,13 @@
 """deploy/upf.yaml and deploy/n4.yaml, as they are, make a UPF together."""
 
 import subprocess
-import time
 
 from harness import pfcp, traffic
 from harness import pfcp_ies as ies
 from harness.agent import AGENT
 from harness.capture import Capture, judge
 from harness.program import ROOT, Airpath
+from harness.wait import until
 
 N3, N6, N4 = "192.168.3.1", "192.168.6.1", "127.0.0.8"
 
@@ -38,10 +38,8 @@ def test_upf_and_agent(net, tmp_path):
     )
     capture = Capture(tmp_path / "n4.pcap")
     smf = pfcp.Smf(up, capture, upf=(N4, pfcp.PORT))
-    until = time.monotonic() + 10
-    while "workers" not in (tmp_path / "agent.log").read_text():
-        assert time.monotonic() < until, (tmp_path / "agent.log").read_text()
-        time.sleep(0.1)
+    said = tmp_path / "agent.log"
+    until(lambda: "workers" in said.read_text(), seen=said.read_text)
     smf.associate()
     session = smf.establish(
         ies.pdr(1, ies.pdi(ies.ACCESS, ies.choose()), far=1, precedence=1, removal=6),

@@ -4,7 +4,6 @@
 import ipaddress
 import socket
 import struct
-import time
 
 import pytest
 from harness import deployment as d
@@ -172,19 +171,13 @@ class Lan:
         self.net.veth(ns, "eth0", mac, ran, "far", f"02:00:00:00:ef:0{number}")
         self.net.mute(ran, "far")
         self.net.address(ns, "eth0", f"{address}/24")
-        self.settle(ns, "eth0")
-        self.settle(ran, "far")
+        self.net.settle(ns, "eth0")
+        self.net.settle(ran, "far")
         tunnel = Tunnel(ran, "far", handle_of(number), self.n3)
         self.sockets.append(tunnel.tap)
         self.tunnels[number] = tunnel
         self.server.add(tunnel.tap.fileno(), tunnel.uplink)
         return ns
-
-    def settle(self, ns: str, interface: str) -> None:
-        """What is sent before the kernel has seen the carrier goes nowhere."""
-        state = ["cat", f"/sys/class/net/{interface}/operstate"]
-        while self.net.run(ns, state).stdout.strip() != "up":
-            time.sleep(0.02)
 
     def mac_event(self):
         return self.control.wait_event().mac

@@ -10,6 +10,7 @@ from harness import netns, usage
 from harness import pfcp_ies as ies
 from harness.gnb import SO_RCVBUFFORCE
 from harness.upf import DN, pdu_session
+from harness.wait import until
 from scapy.contrib import pfcp as p
 from scapy.layers.inet import IP, UDP
 
@@ -183,11 +184,17 @@ def test_thresholds_report_and_go_on(upf, gnb, smf, internet):
     for _ in range(35):
         internet.sendto(bytes(SIZE - 28), (session.ue[1][0], 9))
         time.sleep(0.03)
-    time.sleep(1.2)
     reports = []
-    while not smf.requests.empty():
-        reports += usage.reports(smf.requests.get())
-    reports += usage.reports(session.delete())
+
+    def told() -> bool:
+        while not smf.requests.empty():
+            reports.extend(usage.reports(smf.requests.get()))
+        return sum("PERIO" in r.triggers for r in reports) >= 2
+
+    until(told, seen=lambda: reports)
+    last = usage.reports(session.delete())
+    told()  # of what came before the answer
+    reports += last
     assert len(down.sizes) == 35
     for number in (1, 2):
         mine = [r for r in reports if r.urr == number]

@@ -12,15 +12,9 @@ import pytest
 from harness import netns, traffic, usage
 from harness import pfcp_ies as ies
 from harness.upf import DN, pdu_session
+from harness.wait import until
 
 URR = ies.urr(1, methods=["VOLUM", "DURAT"])
-
-
-def wait_until(true, timeout: float = 20) -> None:
-    until = time.monotonic() + timeout
-    while not true():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -78,11 +72,11 @@ def test_the_data_plane_is_killed(make_upf):
     thread = threading.Thread(target=pour)
     thread.start()
     try:
-        wait_until(lambda: len(sink.times) > 150)
+        until(lambda: len(sink.times) > 150)
         unit.airpath.kill()
         killed = time.monotonic()
         unit.start_data_plane()
-        wait_until(lambda: sink.times[-1] > killed + 1)
+        until(lambda: sink.times[-1] > killed + 1)
     finally:
         stop.set()
         thread.join()

@@ -11,6 +11,7 @@ import pytest
 from harness import netns, traffic, usage
 from harness import pfcp_ies as ies
 from harness.upf import DN, N3, pdu_session
+from harness.wait import until
 
 UES, PINGS, DATAGRAMS = 8, 5, 20
 PORT = 7007
@@ -124,13 +125,8 @@ def test_every_packet_finds_its_worker(make_upf, how):
 
 
 def wait_filled(unit, sessions: int) -> None:
-    until = time.monotonic() + 20
-    while unit.tell("/airpath/upf/info")["sessions"] != sessions:
-        assert time.monotonic() < until
-        time.sleep(0.1)
-    while not json.loads(unit.agent.say("status", "--json"))["units"][0]["connected"]:
-        assert time.monotonic() < until
-        time.sleep(0.1)
+    until(lambda: unit.tell("/airpath/upf/info")["sessions"] == sessions)
+    until(lambda: json.loads(unit.agent.say("status", "--json"))["units"][0]["connected"])
 
 
 @pytest.mark.parametrize("how", WAYS.values(), ids=WAYS.keys())

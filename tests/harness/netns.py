@@ -5,7 +5,10 @@ import contextlib
 import ctypes
 import itertools
 import os
+import re
 import subprocess
+
+from harness.wait import until
 
 _OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro", "rxvlan", "txvlan")
 _counter = itertools.count()
@@ -63,6 +66,16 @@ class Net:
         for address in addresses:
             nodad = ["nodad"] if ":" in address else []
             self.run(ns, ["ip", "addr", "add", address, "dev", interface, *nodad])
+
+    def settle(self, ns: str, *interfaces: str) -> None:
+        """What is sent before the kernel has seen the carrier goes nowhere."""
+        for interface in interfaces:
+            link = ["ip", "link", "show", "dev", interface]
+            until(
+                lambda link=link: re.search(
+                    r"LOWER_UP.* qdisc (?!noop )", self.run(ns, link).stdout
+                )
+            )
 
     def mute(self, ns: str, interface: str) -> None:
         """Takes the kernel's own IPv6 chatter off an interface that a port or a test drives."""

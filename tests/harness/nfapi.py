@@ -182,7 +182,7 @@ class Modem:
         body = rx_data(sfn, slot, self._rnti, tb)
         self.send(RX_DATA_INDICATION, body, phy=carrier, room=room)
 
-    def collect(self, count: int, timeout: float = 5) -> list[Tb]:
+    def collect(self, count: int, timeout: float = 20) -> list[Tb]:
         """Waits for `count` transport blocks."""
         found: list[Tb] = []
         until = time.monotonic() + timeout

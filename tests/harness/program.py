@@ -89,6 +89,10 @@ def check_accounting(report: dict) -> None:
     assert report["balanced"]
 
 
+# Slots that a lcore without a CPU never heard of: no packet of anybody's.
+NO_CPU = ("phy_slot_no_mbuf",)
+
+
 def drops(report: dict) -> dict[str, int]:
     """Every drop that happened: `role.node.reason` → packets."""
     return {

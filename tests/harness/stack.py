@@ -11,6 +11,7 @@ from harness import netns, telemetry
 from harness.netns import Net
 from harness.nfapi import Modem
 from harness.program import Airpath
+from harness.wait import until
 
 HOST, PORT = "02:00:00:00:00:0a", "02:00:00:00:01:0a"
 FRAME_BYTES = 1514
@@ -56,31 +57,27 @@ class Stack:
         with netns.inside(test):
             self._user = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
         self._user.bind(("u0", 3))
-        self._user.settimeout(2)
         self.modem = Modem(test, "p0")
         self._sent = bytes.fromhex((PORT + HOST).replace(":", ""))
         self._program = Airpath(self.net, middle, file)
 
-    def send(self, packets: list[bytes], settle: float = 0.2) -> None:
-        """Uplink IP packets; returns when they have had time to reach the RLC queues: `settle` s
-        from when the UE has them all."""
+    def send(self, packets: list[bytes]) -> None:
+        """Uplink IP packets; returns when they wait in the RLC queues."""
         expected = self._taken() + len(packets)
         for packet in packets:
             kind = b"\x86\xdd" if packet[0] >> 4 == 6 else b"\x08\x00"
             self._user.send(self._sent + kind + packet)
-        until = time.monotonic() + 10
-        while self._taken() < expected and time.monotonic() < until:
-            time.sleep(0.01)
-        time.sleep(settle)
+        until(lambda: self._taken() >= expected, seen=self._taken)
+        telemetry.settle(self.name)
 
     def _taken(self) -> int:
         return self.tell("/airpath/node", "ue.user_rx")["in"]
 
-    def receive(self, count: int, timeout: float = 2) -> list[bytes]:
+    def receive(self, count: int, timeout: float = 20) -> list[bytes]:
         """Downlink IP packets, as many as `count` within `timeout` s."""
         got: list[bytes] = []
-        until = time.monotonic() + timeout
-        while len(got) < count and (left := until - time.monotonic()) > 0:
+        give_up = time.monotonic() + timeout
+        while len(got) < count and (left := give_up - time.monotonic()) > 0:
             self._user.settimeout(left)
             try:
                 frame, address = self._user.recvfrom(65536)
@@ -96,6 +93,10 @@ class Stack:
 
     def log(self) -> str:
         return self._program.log()
+
+    def lines(self, text: str) -> list[str]:
+        """Of the log, with this in them."""
+        return [line for line in self.log().splitlines() if text in line]
 
     def stop(self) -> dict:
         """@return the report of the run, its accounting checked."""

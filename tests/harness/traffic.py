@@ -53,6 +53,7 @@ def ping(ns: str, address: str, *, size: int, count: int = 20) -> tuple[int, int
             echo = struct.pack(">BBHHH", request, 0, 0, identifier, n) + data
             if not v6:  # the kernel makes the sum of ICMPv6 itself
                 echo = echo[:2] + struct.pack(">H", checksum(echo)) + echo[4:]
+            sock.settimeout(60)  # not what was left to wait for answers: a queue may be full
             sock.sendto(echo, (address, 0))
             _take_echoes(sock, v6, (reply, identifier), waiting, 0.02)
         _take_echoes(sock, v6, (reply, identifier), waiting, 10)

@@ -147,12 +147,7 @@ class Upf:
 
     def drops(self) -> collections.Counter:
         """Packets dropped by now, by reason, over all nodes."""
-        counts: collections.Counter = collections.Counter()
-        for name in self.tell("/airpath/nodes"):
-            for key, count in self.tell("/airpath/node", name).items():
-                if key.startswith("drop_"):
-                    counts[key.removeprefix("drop_")] += count
-        return counts
+        return telemetry.drops(self.name)
 
     def settle(self) -> None:
         """Returns when what was sent before has gone through: an echo has come behind it."""
