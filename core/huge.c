@@ -2,6 +2,8 @@
 #include "core/huge.h"
 
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include <rte_common.h>
@@ -27,6 +29,20 @@ ap_huge_alloc(size_t bytes)
 	/* Where the kernel has none it works without. */
 	(void)madvise(p, whole, MADV_HUGEPAGE);
 	return p;
+}
+
+void *
+ap_huge_table(size_t bytes)
+{
+	const size_t align = bytes < AP_HUGE_PAGE / 8 ? RTE_CACHE_LINE_SIZE : AP_HUGE_PAGE;
+	const size_t whole = RTE_ALIGN_CEIL(bytes + (bytes == 0), align);
+	void *p = whole < bytes ? NULL : aligned_alloc(align, whole);
+
+	if (p == NULL)
+		return NULL;
+	if (align == AP_HUGE_PAGE)
+		(void)madvise(p, whole, MADV_HUGEPAGE);
+	return memset(p, 0, bytes);
 }
 
 void

@@ -21,4 +21,10 @@ void *ap_huge_alloc(size_t bytes);
 /** @param bytes as asked for; `p` may be NULL. */
 void ap_huge_free(void *p, size_t bytes);
 
+/**
+ * A table to be freed with free(): in a large page if it is not small.
+ * @return zeroed, aligned to a cache line at least; NULL: no memory. Any thread.
+ */
+void *ap_huge_table(size_t bytes);
+
 #endif

@@ -123,6 +123,25 @@ large_pages_are_aligned(void **state)
 	ap_huge_free(NULL, 7);
 }
 
+static void
+tables_of_all_sizes(void **state)
+{
+	static const size_t sizes[] = {0, 1, 63, 65, 262143, 262144, 262145, 3000000};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		uint8_t *p = ap_huge_table(sizes[i]);
+
+		assert_non_null(p);
+		assert_int_equal((uintptr_t)p % 64, 0);
+		for (size_t b = 0; b < sizes[i]; b++)
+			assert_int_equal(p[b], 0);
+		memset(p, 0xFF, sizes[i]);
+		free(p);
+	}
+	assert_null(ap_huge_table(SIZE_MAX - 5));
+}
+
 int
 main(void)
 {
@@ -130,6 +149,7 @@ main(void)
 		cmocka_unit_test(pieces_are_whole),
 		cmocka_unit_test(sizes_at_the_edges),
 		cmocka_unit_test(large_pages_are_aligned),
+		cmocka_unit_test(tables_of_all_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
+
+#include "core/huge.h"
 
 #define DPI_BLOOM_BITS 20 /**< of a thing: one in 2,000 others is let through */
 
@@ -60,7 +61,7 @@ dpi_bloom_make(struct dpi_bloom *b, uint64_t things, unsigned bits_each)
 	const uint64_t words = things * bits_each / 64 + 1;
 
 	b->nb_words = (uint32_t)words;
-	b->words = words > UINT32_MAX ? NULL : calloc(words, sizeof(*b->words));
+	b->words = words > UINT32_MAX ? NULL : ap_huge_table(words * sizeof(*b->words));
 	return b->words != NULL;
 }
 

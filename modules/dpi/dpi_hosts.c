@@ -6,6 +6,7 @@
 
 #include <rte_common.h>
 
+#include "core/huge.h"
 #include "modules/dpi/dpi_hosts_impl.h"
 
 #define LINE RTE_CACHE_LINE_MIN_SIZE
@@ -111,14 +112,6 @@ check(const struct dpi_rule *rules, uint32_t nb, uint32_t *count, size_t *octets
 	return -E2BIG;
 }
 
-static void *
-zeroed(size_t bytes)
-{
-	void *p = aligned_alloc(LINE, RTE_ALIGN_CEIL(bytes, LINE));
-
-	return p ? memset(p, 0, bytes) : NULL;
-}
-
 int
 dpi_hosts_build(const struct dpi_rule *rules, uint32_t nb, struct dpi_hosts **made,
 		struct dpi_error *err)
@@ -137,8 +130,8 @@ dpi_hosts_build(const struct dpi_rule *rules, uint32_t nb, struct dpi_hosts **ma
 	if (!hosts)
 		return -ENOMEM;
 	hosts->mask = size - 1;
-	hosts->slots = zeroed(size * sizeof(*hosts->slots));
-	hosts->rules = zeroed(octets);
+	hosts->slots = ap_huge_table(size * sizeof(*hosts->slots));
+	hosts->rules = ap_huge_table(octets);
 	if (!hosts->slots || !hosts->rules) {
 		dpi_hosts_free(hosts);
 		return -ENOMEM;

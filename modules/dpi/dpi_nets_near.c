@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/huge.h"
 #include "modules/dpi/dpi_nets_near.h"
 
 int
@@ -16,8 +17,8 @@ dpi_near_make(struct dpi_near *n, const struct dpi_rule *rules, uint32_t nb, uin
 	while (slots < 2 * keys)
 		slots *= 2;
 	*n = (struct dpi_near){.mask = (uint32_t)(slots - 1)};
-	n->slots = calloc(slots, sizeof(*n->slots));
-	n->rules = aligned_alloc(64, (flows + 1) * sizeof(*n->rules));
+	n->slots = ap_huge_table(slots * sizeof(*n->slots));
+	n->rules = ap_huge_table((flows + 1) * sizeof(*n->rules));
 	if (!n->slots || !n->rules) {
 		dpi_near_free(n);
 		return -ENOMEM;

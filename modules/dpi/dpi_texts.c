@@ -5,6 +5,7 @@
 
 #include <rte_common.h>
 
+#include "core/huge.h"
 #include "modules/dpi/dpi_grams_impl.h"
 #include "modules/dpi/dpi_texts.h"
 
@@ -86,14 +87,6 @@ text_add(struct dpi_texts *t, const struct dpi_expression *e)
 	return few;
 }
 
-static void *
-zeroed(size_t bytes)
-{
-	void *p = aligned_alloc(LINE, RTE_ALIGN_CEIL(bytes, LINE));
-
-	return p ? memset(p, 0, bytes) : NULL;
-}
-
 int
 dpi_texts_build(const struct dpi_grams *grams, const struct dpi_expression *e, uint32_t nb,
 		struct dpi_texts **made)
@@ -114,8 +107,8 @@ dpi_texts_build(const struct dpi_grams *grams, const struct dpi_expression *e, u
 		return -ENOMEM;
 	t->grams = grams;
 	t->mask = (uint32_t)(slots - 1);
-	t->slots = zeroed(slots * sizeof(*t->slots));
-	t->records = zeroed(octets);
+	t->slots = ap_huge_table(slots * sizeof(*t->slots));
+	t->records = ap_huge_table(octets);
 	if (!t->slots || !t->records) {
 		dpi_texts_free(t);
 		return -ENOMEM;

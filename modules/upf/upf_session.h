@@ -74,7 +74,7 @@ struct upf_lane {
 	struct rte_meter_srtcm_profile *profile; /**< shared by all of that rate and burst */
 	uint32_t packets;                        /**< not yet folded into the PDR's URRs */
 	uint32_t first_ms, last_ms; /**< when they came, low bits of the worker's clock */
-	uint32_t bytes;      /**< inner octets, likewise */
+	uint32_t bytes;             /**< inner octets, likewise */
 	uint32_t look_bytes; /**< at this many the URRs' limits want a look: upf_urr_look() */
 	uint32_t flags;      /**< enum upf_lane_flag */
 	uint32_t teid;       /**< of the outer header to make */
