@@ -334,7 +334,7 @@ static unsigned nb_told;
 static struct {
 	uint64_t id;
 	bool removed;
-} told[8];
+} told[16];
 
 static void
 tell(void *arg, const struct upf_mac_owner *o, bool removed)
@@ -393,6 +393,13 @@ owners(void **state)
 	assert_int_equal(nb_told, 7);
 	assert_true(told[6].removed);
 	assert_int_equal(upf_index_mac(ix, LAN, MAC_UE), 0);
+	/* The timer changes. */
+	upf_macs_seen(&t, &o, 3000);
+	upf_macs_age(&t, 8, 60, 3001);
+	upf_macs_expire(&t, 3061);
+	assert_int_equal(nb_told, 8);
+	upf_macs_expire(&t, 3062);
+	assert_int_equal(nb_told, 9);
 	upf_macs_fini(&t);
 	upf_index_destroy(ix);
 }

@@ -65,6 +65,7 @@ enum upf_flow_state {
 	UPF_FLOW_CLOSING = 1 << 3,  /**< TCP: FIN or RST was seen */
 	UPF_FLOW_SCANNING = 1 << 4, /**< `app` is the scan it has: upf_scans.h */
 	UPF_FLOW_NAMED = 1 << 5,    /**< its name is about to be looked up with others */
+	UPF_FLOW_BEGINS = 1 << 6, /**< a SYN of this vector waits to be decided, as what follows */
 };
 
 /** Worker: rw. A way has seven octets of its word. */

@@ -320,7 +320,13 @@ lane_of(struct upf_flow_visit *v, unsigned i)
 	if (p->flow == UPF_FLOW_NONE ||
 	    (v->replaced && !upf_flow_is(&v->flows->flows[p->flow], &p->key)))
 		p->flow = upf_flow_find(v->flows, &p->key, p->hash);
-	return p->flow == UPF_FLOW_NONE ? lane_new(v, i, s, group) : lane_known(v, i, s, group);
+	if (p->flow == UPF_FLOW_NONE)
+		return lane_new(v, i, s, group);
+	if (p->tcp & UPF_FLOW_TCP_ENDS) {
+		v->flows->flows[p->flow].state &= (uint8_t)~UPF_FLOW_BEGINS;
+		upf_flow_packet_tcp(p, &v->flows->flows[p->flow]);
+	}
+	return lane_known(v, i, s, group);
 }
 
 /* --- a vector --------------------------------------------------------------------------------- */

@@ -47,7 +47,7 @@ read(struct upf_flow_visit *v, uint16_t nb)
 static inline bool
 is_decided(const struct upf_flow *f, const struct upf_flow_packet *p, const struct upf_session *s)
 {
-	return (f->state & (UPF_FLOW_FINAL | UPF_FLOW_BAD)) == UPF_FLOW_FINAL &&
+	return (f->state & (UPF_FLOW_FINAL | UPF_FLOW_BAD | UPF_FLOW_BEGINS)) == UPF_FLOW_FINAL &&
 	       f->stamp == s->stamp && ((f->way[p->dir] ^ p->way) & UPF_WAY_PACKET_MASK) == 0;
 }
 
@@ -61,7 +61,10 @@ take_lane(struct upf_flow_visit *v, uint16_t i)
 	uint16_t lane;
 
 	upf_flow_seen(f, v->tick);
-	if (unlikely(p->tcp & UPF_FLOW_TCP_ENDS))
+	/* Another flow from here on, but not for packets before it that are not decided yet. */
+	if (unlikely((p->tcp & (UPF_FLOW_TCP_ENDS | UPF_FLOW_TCP_ACK)) == UPF_FLOW_TCP_SYN))
+		f->state |= UPF_FLOW_BEGINS;
+	else if (unlikely(p->tcp & UPF_FLOW_TCP_ENDS))
 		upf_flow_packet_tcp(p, f);
 	if (unlikely(!is_decided(f, p, s)))
 		return false;

@@ -462,6 +462,36 @@ scans_are_taken_from_the_oldest(void **state)
 	assert_int_equal(one(request(2000, "news.example")), OTHER_UP);
 }
 
+/* In one vector: a flow begins and ends; and one whose rules are new ends where another begins,
+ * whose SYN must not act on what came before it. */
+static void
+packets_of_a_vector_keep_their_order(void **state)
+{
+	struct rte_mbuf *m[2], **out;
+	unsigned closing = 0;
+
+	(void)state;
+	session(1);
+	host_is("news.example", NEWS);
+	m[0] = bare(true, 4100, SYN);
+	m[1] = bare(true, 4100, FIN | ACK);
+	assert_int_equal(run(m, 2, &out), 2);
+	rte_pktmbuf_free_bulk(out, 2);
+	for (uint32_t i = 0; i < w.flows->nb_buckets * UPF_FLOW_WAYS; i++)
+		closing += w.flows->flows[i].key.handle != 0 &&
+			   w.flows->flows[i].state & UPF_FLOW_CLOSING;
+	assert_int_equal(closing, 1);
+	assert_int_equal(connect_to(4200, "news.example"), NEWS_UP);
+	session(2);
+	m[0] = packet(true, 4200, 80, ACK, 5000, "\1\2\3\4\5\6\7", 7);
+	m[1] = bare(true, 4200, SYN);
+	assert_int_equal(run(m, 2, &out), 2);
+	assert_int_equal(upf_matched_lane(out[0]), NEWS_UP);
+	assert_int_equal(upf_matched_lane(out[1]), OTHER_UP);
+	rte_pktmbuf_free_bulk(out, 2);
+	assert_int_equal(one(request(4200, "news.example")), NEWS_UP);
+}
+
 /* Everything at once, in vectors: packets keep their order in a flow, and none is lost. */
 static void
 random_traffic_over_swaps(void **state)
@@ -529,6 +559,7 @@ main(void)
 		TEST(a_name_may_bring_the_first_lane),
 		TEST(nothing_is_lost_for_want_of_room),
 		TEST(scans_are_taken_from_the_oldest),
+		TEST(packets_of_a_vector_keep_their_order),
 		TEST(random_traffic_over_swaps),
 	};
 

@@ -118,6 +118,16 @@ upf_macs_gone(struct upf_macs *t, uint64_t id)
 }
 
 void
+upf_macs_age(struct upf_macs *t, uint64_t id, uint32_t age_s, uint32_t now_s)
+{
+	for (uint32_t i = 0; i < t->nb; i++)
+		if (t->entries[i].o.id == id) {
+			t->entries[i].o.age_s = age_s;
+			t->entries[i].o.seen_s = now_s;
+		}
+}
+
+void
 upf_macs_expire(struct upf_macs *t, uint32_t now_s)
 {
 	if (now_s == t->checked_s)

@@ -47,6 +47,9 @@ void upf_macs_seen(struct upf_macs *t, const struct upf_mac_owner *o, uint32_t n
 /** A session ended: nothing is told. */
 void upf_macs_gone(struct upf_macs *t, uint64_t id);
 
+/** A session's addresses live that long from now on; its worker tells anew of those in use. */
+void upf_macs_age(struct upf_macs *t, uint64_t id, uint32_t age_s, uint32_t now_s);
+
 /** Forgets what no frame came from for its age; looks once a second. */
 void upf_macs_expire(struct upf_macs *t, uint32_t now_s);
 

@@ -354,6 +354,10 @@ set_done(struct upf_control *c, struct upf_msg *m, struct upf_id *e)
 	e->rules = m->rules;
 	if (m->applied.old && m->applied.old->ethernet && !e->rules->ethernet)
 		upf_macs_gone(&c->macs, m->id);
+	else if (m->applied.old && m->applied.old->ethernet &&
+		 m->applied.old->ethernet->age_s != e->rules->ethernet->age_s)
+		upf_macs_age(&c->macs, m->id, e->rules->ethernet->age_s,
+			     (uint32_t)(ap_clock_ns() / AP_NS_PER_S));
 	upf_rules_installed(c->compiler, m->applied.spent);
 	upf_remotes_replace(&c->remotes, c->upf->net, m->id, m->applied.old, e->rules);
 	if (m->applied.old) {
