@@ -81,8 +81,10 @@ bool config_is_host(const uint8_t *address, int octets);
 /** @return whether `text` is an Ethernet address that one station can have: not 0, no group's. */
 bool config_is_station(const char *text);
 
-/** @return whether an interface of the upf has the address as its own. */
-bool config_is_ours(const struct ap_cfg_upf *upf, const uint8_t *address, int octets);
+/** @return whether an interface of the upf has the address as its own, but in a network apart from
+ * that of `seen_by`; NULL: in any. */
+bool config_is_ours(const struct ap_cfg_upf *upf, const struct ap_cfg_upf_interface *seen_by,
+		    const uint8_t *address, int octets);
 
 /** @return whether a link, a route or a gateway of the upf leads there. */
 bool config_reaches(const struct ap_cfg_upf *upf, const uint8_t *address, int octets);

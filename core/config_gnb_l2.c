@@ -47,7 +47,7 @@ contexts_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap_e
 		if (!config_is_host(address, octets))
 			BAD(&c->upf, AT "contexts[%u]: upf %s is no host's address", WHERE, i,
 			    c->upf);
-		if (config_is_ours(&gnb->n3, address, octets))
+		if (config_is_ours(&gnb->n3, NULL, address, octets))
 			BAD(&c->upf, AT "contexts[%u]: upf %s is an address of our own", WHERE, i,
 			    c->upf);
 		if (!config_reaches(&gnb->n3, address, octets))

@@ -101,7 +101,7 @@ neighbours_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf, str
 			BAD(&n->mac,
 			    "%s %s: neighbours[%u]: mac '%s' is no unicast Ethernet address",
 			    upf->kind, upf->name, i, n->mac);
-		if (octets > 0 && config_is_ours(upf, address, octets))
+		if (octets > 0 && config_is_ours(upf, in, address, octets))
 			BAD(&n->address, "%s %s: neighbours[%u]: %s is an address of our own",
 			    upf->kind, upf->name, i, n->address);
 		if (own_mac(cfg, in) && same_mac(own_mac(cfg, in), n->mac))

@@ -121,16 +121,22 @@ config_on_link(const struct ap_cfg_upf_interface *i, const uint8_t *gateway, int
 }
 
 bool
-config_is_ours(const struct ap_cfg_upf *upf, const uint8_t *address, int octets)
+config_is_ours(const struct ap_cfg_upf *upf, const struct ap_cfg_upf_interface *seen_by,
+	       const uint8_t *address, int octets)
 {
 	uint8_t own[16], bits;
 
-	for (unsigned i = 0; i < upf->interfaces_count; i++)
-		for (unsigned a = 0; a < upf->interfaces[i].addresses_count; a++)
-			if (ap_config_prefix(upf->interfaces[i].addresses[a], own, &bits) ==
-				    octets &&
+	for (unsigned i = 0; i < upf->interfaces_count; i++) {
+		const struct ap_cfg_upf_interface *in = &upf->interfaces[i];
+
+		if (seen_by != NULL && in != seen_by && seen_by->network_instances_count &&
+		    in->network_instances_count)
+			continue;
+		for (unsigned a = 0; a < in->addresses_count; a++)
+			if (ap_config_prefix(in->addresses[a], own, &bits) == octets &&
 			    memcmp(own, address, (size_t)octets) == 0)
 				return true;
+	}
 	return false;
 }
 
