@@ -31,7 +31,6 @@ func (m *Manager) remove(s *session, t *rules.Transaction, why string, done rule
 	if t == nil {
 		t = &rules.Transaction{}
 	}
-	s.why = why
 	m.mu.Lock()
 	after := m.start(s, func() func() {
 		if s.record == nil {
@@ -41,12 +40,12 @@ func (m *Manager) remove(s *session, t *rules.Transaction, why string, done rule
 			}
 		}
 		if t.Encode == nil {
-			return m.removeNow(s, t, done)
+			return m.removeNow(s, t, why, done)
 		}
 		return func() {
 			m.tellBefore(s, func() {
 				m.mu.Lock()
-				after := m.removeNow(s, t, done)
+				after := m.removeNow(s, t, why, done)
 				m.mu.Unlock()
 				after()
 			})
@@ -57,21 +56,21 @@ func (m *Manager) remove(s *session, t *rules.Transaction, why string, done rule
 }
 
 // removeNow is called under the mutex; what it returns is called without.
-func (m *Manager) removeNow(s *session, t *rules.Transaction, done rules.Done) func() {
+func (m *Manager) removeNow(s *session, t *rules.Transaction, why string, done rules.Done) func() {
 	return s.unit.apply(dataplane.DeleteOp(s.seid), nil, func(res *upfpb.OpResult, err error) {
 		if errors.Is(err, dataplane.ErrDisconnected) {
-			m.removeAgain(s, t, done)
+			m.removeAgain(s, t, why, done)
 			return
 		}
-		m.removed(s, t, done, res, err)
+		m.removed(s, t, why, done, res, err)
 	})
 }
 
 // removeAgain asks a unit that was lost once more: it may have done it, and then tells first what
 // the session used (Told).
-func (m *Manager) removeAgain(s *session, t *rules.Transaction, done rules.Done) {
+func (m *Manager) removeAgain(s *session, t *rules.Transaction, why string, done rules.Done) {
 	m.mu.Lock()
-	after := s.unit.apply(dataplane.DeleteOp(s.seid), nil, func(res *upfpb.OpResult, err error) { m.removed(s, t, done, res, err) })
+	after := s.unit.apply(dataplane.DeleteOp(s.seid), nil, func(res *upfpb.OpResult, err error) { m.removed(s, t, why, done, res, err) })
 	m.mu.Unlock()
 	after()
 }
@@ -84,7 +83,7 @@ func (m *Manager) notRemoved(s *session, t *rules.Transaction, done rules.Done, 
 
 // removed takes the session away even if the unit is not there: a unit that comes back is told
 // which sessions are no more. What the session used is then known to the last checkpoint.
-func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res *upfpb.OpResult, err error) {
+func (m *Manager) removed(s *session, t *rules.Transaction, why string, done rules.Done, res *upfpb.OpResult, err error) {
 	m.mu.Lock()
 	if err != nil && m.closed {
 		m.mu.Unlock()
@@ -106,7 +105,7 @@ func (m *Manager) removed(s *session, t *rules.Transaction, done rules.Done, res
 	writes = append(writes, m.charge(s, st, reports, false)...)
 	a := &rules.Answer{Cause: rules.CauseAccepted, CPSEID: s.cpSEID, Usage: append(pending, m.number(st, reports)...)}
 	if t.Encode == nil {
-		writes = append(writes, m.untold(s, st, append(given, a.Usage...), s.why)...)
+		writes = append(writes, m.untold(s, st, append(given, a.Usage...), why)...)
 	}
 	var last []byte
 	if t.Encode != nil {

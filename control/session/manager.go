@@ -123,7 +123,6 @@ type session struct {
 	version uint32
 	handle  uint32
 	epoch   uint32 // connection of the unit on which it was sent or seen
-	why     string // it goes, though nobody asked for it
 	busy    bool
 	dirty   bool // usage is not stored yet
 }

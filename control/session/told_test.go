@@ -81,6 +81,8 @@ func TestUsageOfAnAnswerIsToldOnce(t *testing.T) {
 	oneUsage(t, r.accepted(r.modify(seid, &rules.ModifyRequest{QueryURRs: []uint32{1}})).Usage, 0, 70, rules.UsageIMMER)
 	r.until("it is kept", func() bool { return r.unit.Told() == 1 })
 	r.stop()
+	// What this agent still sent is read, and not heard.
+	r.until("the unit has seen it end", func() bool { return r.unit.Ended() > 0 })
 	r.unit.Deaf(false)
 	r.start()
 	r.until("it is acknowledged", func() bool { return r.unit.Told() == 0 })

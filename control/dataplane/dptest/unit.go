@@ -46,6 +46,7 @@ type Unit struct {
 	hang       bool
 	silent     bool
 	deaf       bool
+	ended      int // connections
 	closed     bool
 	applies    int
 	ops        int
@@ -137,7 +138,7 @@ func (u *Unit) accept(l *net.UnixListener) {
 
 func (u *Unit) serve(conn *dataplane.Conn) {
 	defer u.wait.Done()
-	defer conn.Close()
+	defer u.end(conn)
 	for {
 		b, err := conn.Receive()
 		if err != nil {
@@ -164,6 +165,20 @@ func (u *Unit) serve(conn *dataplane.Conn) {
 			return
 		}
 	}
+}
+
+func (u *Unit) end(conn *dataplane.Conn) {
+	conn.Close()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.ended++
+}
+
+// Ended counts connections that are over, with all that came by them read.
+func (u *Unit) Ended() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.ended
 }
 
 // Close stops the unit.
