@@ -293,6 +293,8 @@ S2_DELAY = {
 
 
 def s2_delay(document: dict) -> str:
+    if not document["delay"]:
+        return "Not measured in these runs (`--alone` has no delay)."
     return chosen({"rows": document["delay"]}, S2_DELAY)
 
 
