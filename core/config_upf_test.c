@@ -89,6 +89,22 @@ dispatchers_hand_to_every_worker(void **state)
 	ap_config_free(cfg);
 }
 
+/** A neighbour in one network instance has the address that is ours in another. */
+static void
+networks_apart_share_addresses(void **state)
+{
+	struct ap_error err = {0};
+	struct ap_config *cfg = load("addresses: [fd00::1/64]}\n      - {name: c, port: n6, ",
+				     "addresses: [198.51.100.3/24], network_instances: [ims]}\n"
+				     "      - {name: c, port: n6, network_instances: [internet], ",
+				     &err);
+
+	(void)state;
+	if (cfg == NULL)
+		fail_msg("refused: %s", err.text);
+	ap_config_free(cfg);
+}
+
 static void
 mistakes_are_named(void **state)
 {
@@ -178,6 +194,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_filled_in),
 		cmocka_unit_test(dispatchers_hand_to_every_worker),
+		cmocka_unit_test(networks_apart_share_addresses),
 		cmocka_unit_test(mistakes_are_named),
 	};
 	int fd = mkstemp(path), rc;
