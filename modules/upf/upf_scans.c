@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <rte_common.h>
 
+#include "core/huge.h"
 #include "modules/upf/upf_flow.h"
 #include "modules/upf/upf_scans.h"
 
@@ -26,7 +26,6 @@ struct upf_scans *
 upf_scans_create(uint32_t scans)
 {
 	struct upf_scans *t = calloc(1, sizeof(*t));
-	void *p = MAP_FAILED;
 
 	if (t == NULL)
 		return NULL;
@@ -34,14 +33,12 @@ upf_scans_create(uint32_t scans)
 	t->scan_bytes = RTE_CACHE_LINE_ROUNDUP(dpi_scan_bytes());
 	t->slots = calloc(scans, sizeof(*t->slots));
 	if (t->slots != NULL)
-		p = mmap(NULL, upf_scans_bytes(t), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (p == MAP_FAILED) {
+		t->memory = ap_huge_alloc(upf_scans_bytes(t));
+	if (t->memory == NULL) {
 		free(t->slots);
 		free(t);
 		return NULL;
 	}
-	t->memory = p;
 	t->apps = (uint32_t *)(void *)(t->memory + t->nb * t->scan_bytes);
 	t->first = t->last = UPF_SCAN_NONE;
 	for (uint32_t i = 0; i < scans; i++)
@@ -54,7 +51,7 @@ upf_scans_destroy(struct upf_scans *t)
 {
 	if (t == NULL)
 		return;
-	munmap(t->memory, upf_scans_bytes(t));
+	ap_huge_free(t->memory, upf_scans_bytes(t));
 	free(t->slots);
 	free(t);
 }
