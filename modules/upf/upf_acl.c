@@ -35,6 +35,7 @@ struct input {
 	};
 };
 
+/* Groups are of four octets, and numbers without gaps: see dpi_nets.c. */
 enum field {
 	PROTO,
 	UE,
