@@ -349,8 +349,11 @@ static void
 owners(void **state)
 {
 	struct upf_index *ix = upf_index_create(0);
-	struct upf_mac_owner o = {
-		.id = 7, .key = MAC_UE, .handle = 70, .interface = LAN, .age_s = UPF_MAC_AGE_S};
+	struct upf_mac_owner other, o = {.id = 7,
+					 .key = MAC_UE,
+					 .handle = 70,
+					 .interface = LAN,
+					 .age_s = UPF_MAC_AGE_S};
 	struct upf_macs t;
 
 	(void)state;
@@ -393,13 +396,21 @@ owners(void **state)
 	assert_int_equal(nb_told, 7);
 	assert_true(told[6].removed);
 	assert_int_equal(upf_index_mac(ix, LAN, MAC_UE), 0);
-	/* The timer changes. */
+	/* The timer changes, of this session alone. */
 	upf_macs_seen(&t, &o, 3000);
+	other = o;
+	other.id = 9;
+	other.key = upf_mac_key(MAC_UE, 5);
+	upf_macs_seen(&t, &other, 3000);
 	upf_macs_age(&t, 8, 60, 3001);
+	upf_macs_expire(&t, 3003);
+	assert_int_equal(nb_told, 10);
+	assert_true(told[9].removed && told[9].id == 9);
 	upf_macs_expire(&t, 3061);
-	assert_int_equal(nb_told, 8);
+	assert_int_equal(nb_told, 10);
 	upf_macs_expire(&t, 3062);
-	assert_int_equal(nb_told, 9);
+	assert_int_equal(nb_told, 11);
+	assert_true(told[10].removed && told[10].id == 8);
 	upf_macs_fini(&t);
 	upf_index_destroy(ix);
 }

@@ -286,13 +286,18 @@ def test_what_is_no_ethernet_session_is_refused(lan):
 
 def test_addresses_behind_a_ue_are_reported(make_upf):
     """§5.13.5: a URR with MACAR: an address when its first frame comes, and when none comes for the
-    Ethernet Inactivity Timer; also with the tag it has. tshark has read it all."""
+    Ethernet Inactivity Timer, also one that is set later; also with the tag it has. tshark has
+    read it all."""
     upf = make_upf(
         links=["lan"],
         interfaces=[{"name": "lan", "lan": True, "network_instances": ["lan"]}],
     )
     gnb, smf = upf.gnb(), upf.smf()
     smf.associate()
+
+    def timer(seconds: int):
+        return ies.raw(146, struct.pack("!I", seconds))
+
     ethi = p.IE_EthernetPDUSessionInformation(ETHI=1)
     session = smf.establish(
         p.IE_PDNType(pdn_type=5),
@@ -302,7 +307,7 @@ def test_addresses_behind_a_ue_are_reported(make_upf):
         ),
         ies.far(1, "FORW", to=ies.CORE, instance="lan"),
         ies.far(2, "FORW", to=ies.ACCESS, out=(7, upf_harness.GNB)),
-        ies.urr(1, ies.raw(146, b"\0\0\0\2"), methods=["EVENT"], report=["MACAR"]),
+        ies.urr(1, timer(600), methods=["EVENT"], report=["MACAR"]),
         ies.urr(2, methods=["VOLUM"], report=["VOLTH"], threshold={"total": 1 << 30}),
     )
     first, second = (mac for mac, _ in UES.values())
@@ -319,10 +324,12 @@ def test_addresses_behind_a_ue_are_reported(make_upf):
     gnb.send(session.tunnels[1], frame(first))
     assert told().detected == [(first, 0)]
     gnb.send(session.tunnels[1], frame(second, b"\x81\0\0\x4d"))
-    ends = [told(), told(), told()]
-    assert [one.detected for one in ends] == [[(second, 77)], [], []]
-    assert sorted(one.removed for one in ends) == [[], [(first, 0)], [(second, 77)]]
-    assert [one.seqn for one in ends] == [1, 2, 3]
+    assert told().detected == [(second, 77)]
+    session.modify(ies.urr(1, timer(1), methods=[], update=True))
+    ends = [told(), told()]
+    assert sorted(one.removed for one in ends) == [[(first, 0)], [(second, 77)]]
+    assert [one.seqn for one in ends] == [2, 3]
     gnb.send(session.tunnels[1], frame(first))
     assert told().detected == [(first, 0)]
+    assert told().removed == [(first, 0)]
     session.delete()
