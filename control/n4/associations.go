@@ -4,7 +4,6 @@ package n4
 
 import (
 	"encoding/json"
-	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -218,14 +217,19 @@ func (s *Server) begin(a *association, then func()) {
 	s.sessions.PeerBack(a.node)
 }
 
+// keep an association in the store; then, which may be nil, is called when it is safe.
 func (s *Server) keep(a *association, then func()) {
 	s.mu.RLock()
+	defer s.mu.RUnlock()
 	state, err := json.Marshal(kept{a.socket.local, a.from, a.to, a.recovery.Unix(), a.features, a.setup, nil})
-	s.mu.RUnlock()
 	if err != nil {
 		panic(err)
 	}
-	s.sessions.KeepAssociation(a.node, state, then)
+	if s.associations[a.node] == a {
+		s.sessions.KeepAssociation(a.node, state, then)
+	} else if then != nil { // released or set up anew meanwhile, and that is kept
+		then()
+	}
 }
 
 // add an association in place of a former one of the node and begin its heartbeats.
@@ -237,6 +241,7 @@ func (s *Server) add(a *association) {
 		old.timer.Stop()
 	}
 	s.associations[a.node] = a
+	delete(s.releases, a.node)
 	a.timer = time.AfterFunc(s.cfg.HeartbeatInterval, func() { s.beat(a) })
 	if s.closed {
 		a.timer.Stop()
@@ -253,7 +258,10 @@ func (s *Server) restore() {
 		}
 		if w.Release != nil {
 			s.recall(s.socketFor(w.From.Addr(), w.Local), node, w.From, pfcp.AssociationReleaseRequest, w.Release)
-			s.forgetRelease(node, time.Until(time.Unix(w.Release.At, 0).Add(s.cfg.ResponseTTL)))
+			s.mu.Lock()
+			s.releases[node] = w.Release
+			s.mu.Unlock()
+			s.forgetRelease(node, w.Release, time.Until(time.Unix(w.Release.At, 0).Add(s.cfg.ResponseTTL)))
 			return true
 		}
 		a := &association{node: node, socket: s.socketFor(w.To.Addr(), w.Local), from: w.From, to: w.To,
@@ -275,17 +283,6 @@ func (s *Server) recall(k *socket, node rules.NodeID, from netip.AddrPort, reque
 	}
 	x, _, _ := k.cache.begin(exchangeKey{from, w.Sequence, request}, w.Digest, now)
 	k.cache.finish(x, node, w.Answer)
-}
-
-// forgetRelease takes a release out of the store after a while, unless the node is associated again.
-func (s *Server) forgetRelease(node rules.NodeID, after time.Duration) {
-	s.later(after, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.associations[node] == nil { // one that is added now is stored after this
-			s.sessions.KeepAssociation(node, nil, nil)
-		}
-	})
 }
 
 // socketFor finds the socket of a local address, else one of the peer's family.
@@ -330,27 +327,7 @@ func (c *call) updateOrRelease(body []byte) {
 		s.changeFeatures(m, accept)
 		return
 	}
-	s.remove(m.Node)
-	s.log.Info("association released", "node", m.Node, "peer", c.from)
-	state, wrong := json.Marshal(kept{Local: c.local, From: c.from,
-		Release: &keptAnswer{c.header.Sequence, c.exchange.digest, c.arrived.Unix(), wire}})
-	if wrong != nil {
-		panic(wrong)
-	}
-	c.node = m.Node
-	s.deleteSessions(m.Node, "association released", func() {
-		s.mu.Lock()
-		again := s.associations[m.Node] != nil
-		if !again {
-			s.sessions.KeepAssociation(m.Node, state, accept)
-		}
-		s.mu.Unlock()
-		if again { // set up meanwhile, and kept
-			accept()
-			return
-		}
-		s.forgetRelease(m.Node, s.cfg.ResponseTTL)
-	})
+	c.release(m.Node, wire, accept)
 }
 
 // changeFeatures takes the CP Function Features of an Association Update, if it has them; then is
@@ -380,15 +357,6 @@ func (s *Server) nodeOf(from netip.AddrPort) rules.NodeID {
 		}
 	}
 	return rules.NodeID{}
-}
-
-func (s *Server) remove(node rules.NodeID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if a := s.associations[node]; a != nil {
-		a.timer.Stop()
-		delete(s.associations, node)
-	}
 }
 
 // associate sets an association up from our side, §6.2.6.3, and sees to it that it stays.
@@ -440,32 +408,4 @@ func (s *Server) later(after time.Duration, f func()) {
 		}
 	})
 	s.timers[t] = struct{}{}
-}
-
-// ErrNoAssociation: the node has none.
-var ErrNoAssociation = errors.New("no association with this node")
-
-// AskRelease asks a CP function to release its association, §6.2.7.3; done gets its cause, 0
-// when it did not answer.
-func (s *Server) AskRelease(node string, done func(rules.Cause)) error {
-	s.mu.RLock()
-	var found *association
-	for id, a := range s.associations {
-		if id.String() == node {
-			found = a
-		}
-	}
-	s.mu.RUnlock()
-	if found == nil {
-		return ErrNoAssociation
-	}
-	found.socket.send(found.to, s.self.EncodeReleaseWish, func(body []byte, ok bool) {
-		if !ok {
-			done(0)
-			return
-		}
-		m, _ := pfcp.DecodeAssociation(pfcp.AssociationUpdateResponse, body)
-		done(m.Cause)
-	})
-	return nil
 }

@@ -37,6 +37,8 @@ type fakeSessions struct {
 	back         []rules.NodeID
 	held         []func() // answers that wait for release
 	hold         bool
+	slow         bool     // deletions of all of a peer's sessions
+	slowed       []func() // their ends
 	associations map[rules.NodeID][]byte
 	answers      map[netip.AddrPort]fakeAnswer
 	pfds         []*rules.PFDRequest
@@ -121,9 +123,24 @@ func (f *fakeSessions) DeleteOfPeer(node rules.NodeID, _ string, done func(int))
 	n := len(f.sessions)
 	maps.DeleteFunc(f.sessions, func(_ uint64, r *rules.EstablishRequest) bool { return r.Node == node })
 	n -= len(f.sessions)
+	slow := f.slow
+	if slow {
+		f.slowed = append(f.slowed, func() { done(n) })
+	}
 	f.mu.Unlock()
-	if done != nil {
+	if done != nil && !slow {
 		go done(n)
+	}
+}
+
+// quick ends the deletions that were slow.
+func (f *fakeSessions) quick() {
+	f.mu.Lock()
+	slowed := f.slowed
+	f.slowed, f.slow = nil, false
+	f.mu.Unlock()
+	for _, end := range slowed {
+		end()
 	}
 }
 

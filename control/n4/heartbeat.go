@@ -108,8 +108,8 @@ func (s *Server) stamp(a *association, recovery time.Time) {
 	s.metrics.peerRestarts.Inc()
 	s.log.Warn("peer restarted", "node", a.node, "peer", a.to, "recovery", recovery.UTC())
 	if peer.Associate { // the peer lost the association, too: it is set up anew
-		s.remove(a.node)
-		s.deleteSessions(a.node, "peer restarted", func() { s.sessions.KeepAssociation(a.node, nil, nil) })
+		s.remove(a.node, nil)
+		s.deleteSessions(a.node, "peer restarted", func() { s.forgetUnassociated(a.node) })
 		return
 	}
 	s.deleteSessions(a.node, "peer restarted", func() { s.keep(a, nil) })

@@ -40,6 +40,7 @@ type Server struct {
 
 	mu           sync.RWMutex
 	associations map[rules.NodeID]*association
+	releases     map[rules.NodeID]*keptAnswer // the last one of who is not associated, while it is kept
 	closed       bool
 	timers       map[*time.Timer]struct{} // of set-ups to come
 }
@@ -57,7 +58,7 @@ type socket struct {
 func New(cfg Config, log *slog.Logger, registry prometheus.Registerer) (*Server, error) {
 	cfg.defaults()
 	s := &Server{cfg: cfg, log: log, metrics: newMetrics(registry), associations: map[rules.NodeID]*association{},
-		timers: map[*time.Timer]struct{}{}}
+		releases: map[rules.NodeID]*keptAnswer{}, timers: map[*time.Timer]struct{}{}}
 	s.self = pfcp.Self{Node: cfg.Node, Features: features}
 	for _, a := range cfg.Addresses {
 		if err := s.listen(a); err != nil {
