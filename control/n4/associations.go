@@ -180,12 +180,12 @@ func (s *Server) forgetPeer(node rules.NodeID, at ...netip.Addr) {
 
 // deleteSessions of a CP function; then is called once they are gone, or after deletionPatience.
 func (s *Server) deleteSessions(node rules.NodeID, why string, then func()) {
-	if s.sessions.CountOfPeer(node) == 0 {
+	gone := make(chan int, 1)
+	s.sessions.DeleteOfPeer(node, why, func(n int) { gone <- n })
+	if len(gone) > 0 { // there were none
 		then()
 		return
 	}
-	gone := make(chan int, 1)
-	s.sessions.DeleteOfPeer(node, why, func(n int) { gone <- n })
 	go func() {
 		select {
 		case n := <-gone:

@@ -123,12 +123,16 @@ func (f *fakeSessions) DeleteOfPeer(node rules.NodeID, _ string, done func(int))
 	n := len(f.sessions)
 	maps.DeleteFunc(f.sessions, func(_ uint64, r *rules.EstablishRequest) bool { return r.Node == node })
 	n -= len(f.sessions)
-	slow := f.slow
+	slow := f.slow && n > 0
 	if slow {
 		f.slowed = append(f.slowed, func() { done(n) })
 	}
 	f.mu.Unlock()
-	if done != nil && !slow {
+	switch {
+	case slow:
+	case n == 0:
+		done(0)
+	default:
 		go done(n)
 	}
 }

@@ -4,7 +4,6 @@ package session
 import (
 	"errors"
 	"maps"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -26,15 +25,20 @@ func (m *Manager) Delete(t rules.Transaction, upSEID uint64, done rules.Done) {
 	m.remove(s, &t, "", done)
 }
 
-// remove deletes a session; t is nil when no request asked for it, and why says what did.
+// remove deletes a session; t is nil when no request asked for it, and why says what did: nobody
+// asks again, so the session is doomed.
 func (m *Manager) remove(s *session, t *rules.Transaction, why string, done rules.Done) {
+	m.mu.Lock()
 	if t == nil {
 		t = &rules.Transaction{}
+		m.doom(s, why)
 	}
-	m.mu.Lock()
 	after := m.start(s, func() func() {
 		if s.record == nil {
 			return func() {
+				if s.doomed {
+					m.store.Apply(nil, store.PutDoomed(s.seid, nil))
+				}
 				m.refused(t, done, 0, notFound())
 				m.finish(s)
 			}
@@ -75,7 +79,8 @@ func (m *Manager) removeAgain(s *session, t *rules.Transaction, why string, done
 	after()
 }
 
-// notRemoved is when this agent ends: the next one knows what the session used, and is asked again.
+// notRemoved is when this agent ends: the next one knows what the session used, and is asked again
+// or finds the session doomed.
 func (m *Manager) notRemoved(s *session, t *rules.Transaction, done rules.Done, err error) {
 	m.refused(t, done, s.cpSEID, outcome(nil, err))
 	m.finish(s)
@@ -119,6 +124,9 @@ func (m *Manager) removed(s *session, t *rules.Transaction, why string, done rul
 	m.drop(s)
 	m.counts.Deleted++
 	writes = append(writes, store.PutSession(s.seid, nil), store.PutUsage(s.seid, nil))
+	if s.doomed {
+		writes = append(writes, store.PutDoomed(s.seid, nil))
+	}
 	if last != nil {
 		writes = append(writes, store.PutGone(s.seid, last))
 	}
@@ -146,33 +154,6 @@ func (m *Manager) freeTEIDs(u *unit, st *state) {
 			_ = u.teids.Free(t, now) // the handle may be a tunnel's, too
 		}
 	}
-}
-
-// DeleteOfPeer deletes every session of a CP function.
-func (m *Manager) DeleteOfPeer(node rules.NodeID, why string, done func(sessions int)) {
-	m.mu.Lock()
-	var list []*session
-	if p := m.peers[node]; p != nil {
-		for _, s := range m.sessions {
-			if s.peer == p {
-				list = append(list, s)
-			}
-		}
-	}
-	m.mu.Unlock()
-	left := make(chan struct{}, len(list))
-	for _, s := range list {
-		m.remove(s, nil, why, func(*rules.Answer, []byte) { left <- struct{}{} })
-	}
-	if done == nil {
-		return
-	}
-	go func() {
-		for range list {
-			<-left
-		}
-		done(len(list))
-	}()
 }
 
 // goneSession is a deleted session whose answer is still kept.
@@ -257,48 +238,4 @@ func (m *Manager) Answers(yield func(t rules.Transaction, wire []byte) bool) {
 
 func (l *lastAnswer) transaction() rules.Transaction {
 	return rules.Transaction{Peer: l.peer, Sequence: l.sequence, Digest: l.digest}
-}
-
-// KeepAssociation stores what is to be known of an association; nil forgets it.
-func (m *Manager) KeepAssociation(node rules.NodeID, state []byte, done func()) {
-	if state != nil {
-		state = append(make([]byte, 0, len(state)), state...)
-	}
-	m.store.Apply(func(err error) {
-		if err != nil {
-			m.storeFailed(err)
-		}
-		if done != nil {
-			done()
-		}
-	}, store.PutPeer(nodeKey(node), state))
-}
-
-// Associations yields what KeepAssociation stored.
-func (m *Manager) Associations(yield func(node rules.NodeID, state []byte) bool) {
-	going := true
-	_ = m.store.Peers(func(name string, state []byte) error {
-		if node, ok := nodeOf(name); ok && going {
-			going = yield(node, append([]byte(nil), state...))
-		}
-		return nil
-	})
-}
-
-func nodeKey(n rules.NodeID) string {
-	if n.Addr.IsValid() {
-		return "a" + n.Addr.String()
-	}
-	return "f" + n.FQDN
-}
-
-func nodeOf(key string) (rules.NodeID, bool) {
-	if key == "" {
-		return rules.NodeID{}, false
-	}
-	if key[0] == 'f' {
-		return rules.NodeID{FQDN: key[1:]}, true
-	}
-	a, err := netip.ParseAddr(key[1:])
-	return rules.NodeID{Addr: a}, err == nil
 }

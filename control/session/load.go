@@ -88,10 +88,16 @@ func (m *Manager) enter(s *session, node rules.NodeID) {
 		m.peers[node] = p
 	}
 	p.sessions++
+	if s.doomed {
+		p.doomed++
+	}
 	s.peer = p
 }
 
 func (m *Manager) leave(s *session) {
+	if s.doomed {
+		s.peer.doomed--
+	}
 	if s.peer.sessions--; s.peer.sessions == 0 {
 		delete(m.peers, s.peer.node)
 	}

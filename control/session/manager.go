@@ -125,11 +125,13 @@ type session struct {
 	epoch   uint32 // connection of the unit on which it was sent or seen
 	busy    bool
 	dirty   bool // usage is not stored yet
+	doomed  bool // it goes as soon as its unit and its turn allow, and the store knows
 }
 
 type peer struct {
 	node     rules.NodeID
 	sessions int
+	doomed   int // of them
 }
 
 const seidBlock = 1 << 16
@@ -174,6 +176,7 @@ func New(o Options) (*Manager, error) {
 	go m.housekeeping()
 	go m.applicationsLoop()
 	m.resendReports()
+	m.removeDoomed()
 	return m, nil
 }
 
@@ -278,12 +281,12 @@ func (m *Manager) Holder(upSEID uint64) (rules.Holder, bool) {
 	return holder(s.record), true
 }
 
-// CountOfPeer counts the sessions of a CP function.
+// CountOfPeer counts the sessions of a CP function, without those that are to go.
 func (m *Manager) CountOfPeer(node rules.NodeID) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p := m.peers[node]; p != nil {
-		return p.sessions
+		return p.sessions - p.doomed
 	}
 	return 0
 }

@@ -40,6 +40,11 @@ func (s *Store) Gone(yield func(seid uint64, last []byte) error) error {
 	return s.each(bucketGone, func(k, v []byte) error { return yield(binary.BigEndian.Uint64(k), v) })
 }
 
+// Doomed yields what PutDoomed stored.
+func (s *Store) Doomed(yield func(seid uint64, why []byte) error) error {
+	return s.each(bucketDoomed, func(k, v []byte) error { return yield(binary.BigEndian.Uint64(k), v) })
+}
+
 // Peers yields what PutPeer stored.
 func (s *Store) Peers(yield func(name string, state []byte) error) error {
 	return s.each(bucketPeers, func(k, v []byte) error { return yield(string(k), v) })

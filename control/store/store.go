@@ -30,6 +30,7 @@ var (
 	bucketUsage    = []byte("usage")
 	bucketApps     = []byte("applications")
 	bucketCharging = []byte("charging")
+	bucketDoomed   = []byte("doomed")
 	keyRecovery    = []byte("recovery")
 )
 
@@ -127,7 +128,7 @@ func openError(err error) error {
 // prepare makes the buckets and settles the Recovery Time Stamp.
 func (s *Store) prepare(o Options, boot string, mark mark) error {
 	return s.db.Update(func(tx *bolt.Tx) error {
-		for _, name := range [][]byte{bucketMeta, bucketSessions, bucketGone, bucketPeers, bucketReports, bucketUsage, bucketApps, bucketCharging} {
+		for _, name := range [][]byte{bucketMeta, bucketSessions, bucketGone, bucketPeers, bucketReports, bucketUsage, bucketApps, bucketCharging, bucketDoomed} {
 			b, err := tx.CreateBucketIfNotExists(name)
 			if err != nil {
 				return err

@@ -27,6 +27,9 @@ func PutSession(seid uint64, record []byte) Write {
 // PutGone keeps something of a session that was deleted; nil forgets it.
 func PutGone(seid uint64, last []byte) Write { return Write{bucketGone, seidKey(seid), last} }
 
+// PutDoomed says why a session is to go, whatever happens to this agent; nil: it has gone.
+func PutDoomed(seid uint64, why []byte) Write { return Write{bucketDoomed, seidKey(seid), why} }
+
 // PutReport keeps a report under a number until it is delivered; nil forgets it.
 func PutReport(seid, number uint64, report []byte) Write {
 	return Write{bucketReports, binary.BigEndian.AppendUint64(seidKey(seid), number), report}
