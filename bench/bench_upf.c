@@ -133,12 +133,60 @@ options_check(const struct upf_row_options *o)
 	return 0;
 }
 
+/**
+ * Shares of UDP flows: dns=N,quic=N,other=N of any of them, percent; others are what is left.
+ * @return likewise
+ */
+static int
+udp_mix_parse(const char *text, struct upf_traffic_cfg *f)
+{
+	int other = -1, named;
+
+	for (const char *p = text; p != NULL; p = strchr(p, ',')) {
+		unsigned percent;
+		char name[8];
+		int len = 0;
+
+		p += p != text;
+		if (sscanf(p, "%7[a-z]=%3u%n", name, &percent, &len) != 2 || percent > 100 ||
+		    (p[len] != '\0' && p[len] != ','))
+			REFUSE("--udp-mix '%s' is not of dns=N,quic=N,other=N, each 0..100", text);
+		if (strcmp(name, "dns") == 0)
+			f->dns_percent = percent;
+		else if (strcmp(name, "quic") == 0)
+			f->quic_percent = percent;
+		else if (strcmp(name, "other") == 0)
+			other = (int)percent;
+		else
+			REFUSE("--udp-mix: '%s' is not dns, quic or other", name);
+	}
+	named = (int)(f->dns_percent + f->quic_percent);
+	if (named > 100 || (other >= 0 && named + other != 100))
+		REFUSE("--udp-mix %s: all of it must be 100", text);
+	return 0;
+}
+
+/** What --new-flows-per-s comes to, where some flows are DNS' and short. */
+static unsigned
+packets_of_rate(const struct upf_row_options *o, const struct upf_traffic_cfg *f)
+{
+	const double short_ones = o->udp_percent * f->dns_percent / 1e4;
+	const double mean = o->rate_mpps * 1e6 / o->new_flows;
+
+	if (short_ones >= 1 || mean <= short_ones * UPF_TRAFFIC_DNS_PACKETS)
+		return 0;
+	return (unsigned)((mean - short_ones * UPF_TRAFFIC_DNS_PACKETS) / (1 - short_ones) + 0.5);
+}
+
 /** Of the load model, which goes both ways. @return likewise */
 static int
 dpi_check(struct upf_row_options *o)
 {
 	struct upf_traffic_cfg *f = &o->model.flows;
+	int rc = udp_mix_parse(o->udp_mix, f);
 
+	if (rc < 0)
+		return rc;
 	if (o->direction != NULL)
 		REFUSE("--dpi: flows go both ways, --direction does not");
 	if (o->bytes.n > 1)
@@ -146,7 +194,7 @@ dpi_check(struct upf_row_options *o)
 	if (o->new_flows > 0 && o->rate_mpps <= 0)
 		REFUSE("--new-flows-per-s needs --rate-mpps");
 	if (o->new_flows > 0)
-		o->packets_per_flow = (unsigned)(o->rate_mpps * 1e6 / o->new_flows + 0.5);
+		o->packets_per_flow = packets_of_rate(o, f);
 	if (o->packets_per_flow < UPF_TRAFFIC_PACKETS_MIN ||
 	    o->packets_per_flow > UPF_TRAFFIC_PACKETS_MAX)
 		REFUSE("--packets-per-flow %u must be %d..%d", o->packets_per_flow,
@@ -166,11 +214,11 @@ dpi_check(struct upf_row_options *o)
 	if (o->active * o->flows_per_session < PLACES_MIN)
 		REFUSE("--dpi: %u flows at a time are too few: %d at least",
 		       o->active * o->flows_per_session, PLACES_MIN);
-	*f = (struct upf_traffic_cfg){.per_session = o->flows_per_session,
-				      .packets = o->packets_per_flow,
-				      .bytes = o->bytes.v[0],
-				      .udp_percent = o->udp_percent,
-				      .train = o->train};
+	f->per_session = o->flows_per_session;
+	f->packets = o->packets_per_flow;
+	f->bytes = o->bytes.v[0];
+	f->udp_percent = o->udp_percent;
+	f->train = o->train;
 	o->model.names = o->names;
 	o->model.nets = o->nets;
 	o->bed.dpi = &o->model;
@@ -191,7 +239,8 @@ bench_upf(int argc, char **argv)
 				    .train = 1,
 				    .names = 40000,
 				    .nets = 10000,
-				    .udp_percent = 15};
+				    .udp_percent = 15,
+				    .udp_mix = "other=100"};
 	const struct bench_opt own[] = {
 		{"deployment", BENCH_OPT_STR, &o.bed.deployment, "file [of the steering]"},
 		{"steering", BENCH_OPT_STR, &o.steering,
@@ -221,6 +270,9 @@ bench_upf(int argc, char **argv)
 		 "packets of a flow in a row, behind its request [1]"},
 		{"udp-percent", BENCH_OPT_UINT, &o.udp_percent,
 		 "of the flows, others are HTTP [15]"},
+		{"udp-mix", BENCH_OPT_STR, &o.udp_mix,
+		 "of UDP flows, percent: dns=N,quic=N,other=N; all published figures are of the "
+		 "default [other=100]"},
 		{"rules", BENCH_OPT_UINT, &o.names, "of layer 7 [40000]"},
 		{"flow-rules", BENCH_OPT_UINT, &o.nets, "of layers 3 and 4 [10000]"},
 		{"swap", BENCH_OPT_UINT, &o.swaps, "times the rules are made anew under load [0]"},

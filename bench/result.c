@@ -16,7 +16,7 @@
 
 #define KEY_LEN 32
 #define TEXT_LEN 64
-#define CELLS_MAX 64
+#define CELLS_MAX 96
 #define EMULATIONS_MAX 8
 
 enum cell_kind {

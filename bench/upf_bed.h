@@ -18,6 +18,7 @@
 #include "bench/upf_agent.h"
 #include "bench/upf_gen.h"
 #include "core/config.h"
+#include "modules/dpi/dpi_name.h"
 
 #define UPF_BED_UP (1U << UPF_WIRE_UP)
 #define UPF_BED_DOWN (1U << UPF_WIRE_DOWN)
@@ -105,9 +106,10 @@ double upf_bed_flows_share(const struct upf_bed *b, enum upf_bed_load load);
 struct upf_bed_unit {
 	uint64_t flows; /**< in its tables now */
 	uint64_t begun, evicted;
-	uint64_t crowded; /**< packets decided without an entry */
-	uint64_t scans;   /**< flows that were looked at, or are */
-	uint64_t memory;  /**< octets of the tables */
+	uint64_t crowded;                /**< packets decided without an entry */
+	uint64_t scans;                  /**< flows that were looked at, or are */
+	uint64_t named[DPI_PROTO_COUNT]; /**< of them by enum dpi_proto: they had a name */
+	uint64_t memory;                 /**< octets of the tables */
 };
 
 void upf_bed_unit(const struct upf_bed *b, struct upf_bed_unit *u);

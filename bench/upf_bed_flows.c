@@ -23,6 +23,12 @@ upf_bed_flows_make(struct upf_bed *b, const struct upf_wire_cfg *wire, struct ap
 	b->load = upf_load_make(dpi->names, dpi->nets, b->cfg.seed);
 	if (b->load == NULL)
 		return ap_error_set(err, "out of memory");
+	if (dpi->flows.udp_percent * dpi->flows.quic_percent > 0) {
+		b->quic = upf_quic_make(b->load, b->cfg.seed);
+		if (b->quic == NULL)
+			return ap_error_set(err, "QUIC wants memory for its Initials, and a build "
+						 "with multi-buffer ciphers (libipsec-mb-dev)");
+	}
 	for (unsigned k = 0; k < UPF_BED_LOADS; k++) {
 		struct upf_traffic_cfg cfg = dpi->flows;
 
@@ -33,7 +39,7 @@ upf_bed_flows_make(struct upf_bed *b, const struct upf_wire_cfg *wire, struct ap
 		if (upf_traffic_init(&b->flows[k], &cfg, b->load) < 0)
 			return ap_error_set(err, "flows of %u packets of %u B cannot be made",
 					    cfg.packets, cfg.bytes);
-		upf_traffic_wire_init(&b->flow_wire[k], wire, &b->flows[k]);
+		upf_traffic_wire_init(&b->flow_wire[k], wire, &b->flows[k], b->quic);
 	}
 	/* Of a place no two packets may be inside at once: see upf_traffic.h. */
 	b->gen.window = RTE_MIN(b->gen.window, b->flows[0].nb_places / 4);
@@ -46,6 +52,7 @@ upf_bed_flows_free(struct upf_bed *b)
 {
 	for (unsigned k = 0; k < UPF_BED_LOADS; k++)
 		upf_traffic_free(&b->flows[k]);
+	upf_quic_free(b->quic);
 	upf_load_free(b->load);
 }
 
@@ -126,4 +133,5 @@ upf_bed_unit(const struct upf_bed *b, struct upf_bed_unit *u)
 				   .crowded = t.crowded + t.capped,
 				   .scans = t.scans,
 				   .memory = t.bytes + t.scan_bytes};
+	memcpy(u->named, t.found, sizeof(u->named));
 }

@@ -28,6 +28,7 @@ struct upf_bed {
 	struct upf_bed_install install;
 	/* With flows. */
 	struct upf_load *load;
+	struct upf_quic *quic; /**< NULL: no flow is QUIC */
 	struct upf_traffic flows[UPF_BED_LOADS];
 	struct upf_traffic_wire flow_wire[UPF_BED_LOADS];
 	struct upf_agent_done rules;

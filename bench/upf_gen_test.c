@@ -41,6 +41,7 @@ static uint64_t octets[SESSIONS][UPF_WIRE_DIRECTIONS];
 static struct upf_load *load;
 static struct upf_traffic flows;
 static struct upf_traffic_wire flow_wire;
+static struct upf_quic *quic;
 static bool with_flows;
 
 static void
@@ -297,7 +298,9 @@ test_flows(void **state)
 					      .per_session = 2,
 					      .packets = 20,
 					      .bytes = 500,
-					      .udp_percent = 15,
+					      .udp_percent = 30,
+					      .dns_percent = 30,
+					      .quic_percent = quic ? 40 : 0,
 					      .policies = true,
 					      .seed = 5};
 
@@ -305,7 +308,7 @@ test_flows(void **state)
 	with_flows = true;
 	for (enum fault f = NO_FAULT; f <= SWAP; f++) {
 		assert_int_equal(upf_traffic_init(&flows, &model, load), 0);
-		upf_traffic_wire_init(&flow_wire, &cfg, &flows);
+		upf_traffic_wire_init(&flow_wire, &cfg, &flows, quic);
 		run(f);
 		expect(f == LOSE, f == CHANGE, f == TWICE, f == SWAP);
 		assert_int_equal(gen.flow[0].c.sent + gen.flow[1].c.sent, flows.taken);
@@ -340,5 +343,6 @@ main(void)
 		rings[i] = rte_ring_create(names[i], 1024, 0, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	upf_wire_init(&wire, &cfg);
 	load = upf_load_make(2000, 500, 7);
+	quic = load ? upf_quic_make(load, 3) : NULL;
 	return load ? cmocka_run_group_tests(tests, NULL, NULL) : 1;
 }

@@ -36,13 +36,14 @@ put(struct writer *w, uint16_t *len, const char *fmt, ...)
 	return text;
 }
 
-static const char *
-request(struct writer *w, uint16_t *len, const char *host, const char *path)
+static void
+request(struct writer *w, struct upf_load_name *n, const char *host, const char *path)
 {
-	return put(w, len,
-		   "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: airpath-bench/1\r\n"
-		   "Accept: */*\r\nCookie: ",
-		   path, host);
+	n->host = put(w, &n->host_len, "%s", host);
+	n->request = put(w, &n->request_len,
+			 "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: airpath-bench/1\r\n"
+			 "Accept: */*\r\nCookie: ",
+			 path, host);
 }
 
 /** By the share of each kind. */
@@ -84,23 +85,23 @@ name_make(struct writer *w, struct upf_load_name *n, uint32_t i, uint64_t seed)
 	switch (n->kind) {
 	case UPF_LOAD_HOST:
 		n->text = put(w, NULL, "www%u.%s.test", (unsigned)(r >> 16) % 100, own);
-		n->request = request(w, &n->request_len, n->text, path);
+		request(w, n, n->text, path);
 		break;
 	case UPF_LOAD_SUFFIX:
 		n->text = put(w, NULL, "%s.example", own);
 		snprintf(host, sizeof(host), "s%u.%s", (unsigned)(r >> 16) % 1000, n->text);
-		n->request = request(w, &n->request_len, host, path);
+		request(w, n, host, path);
 		break;
 	case UPF_LOAD_HOST_PATTERN:
 		n->text = put(w, NULL, "cdn-%s-", own);
 		snprintf(host, sizeof(host), "a.%seu.net.test", n->text);
-		n->request = request(w, &n->request_len, host, path);
+		request(w, n, host, path);
 		break;
 	default:
 		n->regex = i / OF_KINDS % REGEX_EVERY == 0;
 		n->text = put(w, NULL, n->regex ? "/%s/[a-z]{1,8}/[0-9]+" : "/%s/", own);
 		snprintf(path, sizeof(path), "/app/%s/track/%u.js", own, (unsigned)(r >> 40));
-		n->request = request(w, &n->request_len, "api.shared.test", path);
+		request(w, n, "api.shared.test", path);
 	}
 }
 
@@ -135,7 +136,7 @@ unlisted_make(struct writer *w, struct upf_load_name *n, uint32_t i, uint64_t se
 	snprintf(host, sizeof(host), "unlisted%u.other.test", i);
 	snprintf(path, sizeof(path), "/%08x", (unsigned)r);
 	n->text = "";
-	n->request = request(w, &n->request_len, host, path);
+	request(w, n, host, path);
 }
 
 struct upf_load *
@@ -151,7 +152,7 @@ upf_load_make(uint32_t names, uint32_t nets, uint64_t seed)
 	l->nb_nets = nets;
 	l->names = calloc(all, sizeof(*l->names));
 	l->nets = calloc(nets + 1, sizeof(*l->nets));
-	l->text = malloc((size_t)all * (TEXT_MAX + UPF_LOAD_REQUEST_MAX));
+	l->text = malloc((size_t)all * (2 * TEXT_MAX + UPF_LOAD_REQUEST_MAX));
 	if (l->names == NULL || l->nets == NULL || l->text == NULL) {
 		upf_load_free(l);
 		return NULL;

@@ -25,8 +25,10 @@
 #define UPF_LOAD_REQUEST_MAX 320 /**< octets of a request's beginning */
 #define UPF_LOAD_NAMES_MAX 100000
 #define UPF_LOAD_NETS_MAX 100000
-#define UPF_LOAD_PORT_HTTP 80          /**< of servers */
-#define UPF_LOAD_PORT_UDP 5004         /**< likewise: neither DNS nor QUIC */
+#define UPF_LOAD_PORT_HTTP 80  /**< of servers */
+#define UPF_LOAD_PORT_UDP 5004 /**< likewise: neither DNS nor QUIC */
+#define UPF_LOAD_PORT_DNS 53
+#define UPF_LOAD_PORT_QUIC 443
 #define UPF_LOAD_DYNAMIC_BITS 16       /**< prefix of upf_load_dynamic_net() */
 #define UPF_LOAD_ELSEWHERE 0xCB000000U /**< a network of 8 bits without rules, host order */
 
@@ -44,8 +46,10 @@ struct upf_load_name {
 	bool regex;
 	uint16_t app;         /**< 1..UPF_LOAD_STATIC */
 	uint16_t request_len; /**< octets */
+	uint16_t host_len;
 	const char *text;
 	const char *request; /**< up to the name of the header that follows */
+	const char *host; /**< that it is for: alone it matches the rule, unless that is a URL's */
 };
 
 /** A network, host order. */

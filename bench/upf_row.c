@@ -105,6 +105,11 @@ row_write_dpi_json(struct bench_result *res, const struct upf_row_options *o,
 	bench_int(res, "flows_per_session", o->flows_per_session);
 	bench_int(res, "train", o->train);
 	bench_int(res, "udp_percent", o->udp_percent);
+	bench_int(res, "udp_dns_percent", o->model.flows.dns_percent);
+	bench_int(res, "udp_quic_percent", o->model.flows.quic_percent);
+	bench_int(res, "named_http", (int64_t)d->unit.named[DPI_HTTP]);
+	bench_int(res, "named_dns", (int64_t)d->unit.named[DPI_DNS]);
+	bench_int(res, "named_quic", (int64_t)d->unit.named[DPI_QUIC]);
 	bench_int(res, "flows_begun", (int64_t)d->unit.begun);
 	bench_int(res, "flows_evicted", (int64_t)d->unit.evicted);
 	bench_int(res, "packets_without_flow", (int64_t)d->unit.crowded);

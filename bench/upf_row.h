@@ -27,6 +27,7 @@ struct upf_row_options {
 	bool dpi;
 	struct upf_bed_dpi model;
 	unsigned packets_per_flow, flows_per_session, train, names, nets, udp_percent, swaps;
+	const char *udp_mix;
 	double new_flows; /**< a second, in place of packets_per_flow; 0: not given */
 };
 

@@ -11,7 +11,7 @@
 #define HANDSHAKE 3    /**< packets without data */
 #define SPLIT_EVERY 16 /**< requests */
 #define LISTED_OF 10   /**< requests, of which one is of no rule */
-#define NET_EVERY 8    /**< HTTP flows, of which one goes to a network of a rule */
+#define NET_EVERY 8    /**< flows with names, of which one goes to a network of a rule */
 #define PORTS_FIRST 10000
 #define PORTS 55000
 #define PER_SESSION_MAX 64
@@ -46,6 +46,18 @@ segment_of(const struct upf_traffic_cfg *cfg)
 				 (uint32_t)UPF_WIRE_BYTES_MAX);
 }
 
+/** The same of QUIC's datagrams behind Initials. */
+static uint16_t
+datagram_of(const struct upf_traffic_cfg *cfg)
+{
+	const uint32_t initials = UPF_QUIC_SPLIT_EVERY + 1;
+
+	return (uint16_t)RTE_MIN((UPF_QUIC_SPLIT_EVERY * cfg->packets * cfg->bytes -
+				  initials * UPF_TRAFFIC_INITIAL_BYTES) /
+					 (UPF_QUIC_SPLIT_EVERY * cfg->packets - initials),
+				 (uint32_t)UPF_WIRE_BYTES_MAX);
+}
+
 int
 upf_traffic_init(struct upf_traffic *f, const struct upf_traffic_cfg *cfg,
 		 const struct upf_load *load)
@@ -54,11 +66,13 @@ upf_traffic_init(struct upf_traffic *f, const struct upf_traffic_cfg *cfg,
 	if (cfg->packets < UPF_TRAFFIC_PACKETS_MIN || cfg->packets > UPF_TRAFFIC_PACKETS_MAX ||
 	    cfg->bytes < UPF_TRAFFIC_BYTES_MIN || cfg->bytes > UPF_WIRE_BYTES_MAX ||
 	    cfg->sessions == 0 || cfg->per_session == 0 || cfg->per_session > PER_SESSION_MAX ||
-	    cfg->udp_percent > 100)
+	    cfg->udp_percent > 100 || cfg->dns_percent > 100 || cfg->quic_percent > 100 ||
+	    cfg->dns_percent + cfg->quic_percent > 100)
 		return -EINVAL;
 	f->cfg = *cfg;
 	f->load = load;
 	f->segment = segment_of(cfg);
+	f->datagram = datagram_of(cfg);
 	f->nb_places = cfg->sessions * cfg->per_session;
 	f->step = step_of(f->nb_places);
 	f->places = aligned_alloc(64, f->nb_places * sizeof(*f->places));
@@ -118,24 +132,62 @@ udp_derive(const struct upf_traffic *f, uint64_t random, struct upf_traffic_flow
 	}
 }
 
-/** Networks of HTTP: any, TCP to its port. */
+/** What flows with names have, and whose they are. @param net kind of networks that are of their
+ * protocol and port, beside those of any */
 static void
-http_derive(const struct upf_traffic *f, uint64_t random, uint64_t more,
+name_derive(const struct upf_traffic *f, uint64_t random, uint64_t more, unsigned net,
 	    struct upf_traffic_flow *flow)
 {
 	const struct upf_load *l = f->load;
 	const uint32_t nets = l->nb_nets / 4;
 
-	flow->server_port = UPF_LOAD_PORT_HTTP;
-	flow->split = (random >> 44) % SPLIT_EVERY == 0;
 	if ((random >> 48) % NET_EVERY == 0 && nets > 0)
-		to_net(f, 4 * some(more, nets) + ((random >> 52) & 1), more >> 16, flow);
+		to_net(f, 4 * some(more, nets) + net * ((random >> 52) & 1), more >> 16, flow);
 	if ((random >> 56) % LISTED_OF == 0 || l->nb_names == 0) {
 		flow->name = l->nb_names + some(random, UPF_LOAD_UNLISTED);
 		return;
 	}
 	flow->name = some(random, l->nb_names);
-	flow->after = (uint8_t)l->names[flow->name].app;
+	if (!flow->udp || l->names[flow->name].kind != UPF_LOAD_URL_PATTERN)
+		flow->after = (uint8_t)l->names[flow->name].app;
+}
+
+/** Networks of HTTP: any, TCP to its port. */
+static void
+http_derive(const struct upf_traffic *f, uint64_t random, uint64_t more,
+	    struct upf_traffic_flow *flow)
+{
+	flow->server_port = UPF_LOAD_PORT_HTTP;
+	flow->split = (random >> 44) % SPLIT_EVERY == 0;
+	name_derive(f, random, more, 1, flow);
+}
+
+/** Networks of DNS and QUIC: any, UDP. */
+static void
+named_udp_derive(const struct upf_traffic *f, uint64_t random, uint64_t more,
+		 struct upf_traffic_flow *flow)
+{
+	name_derive(f, random, more, 3, flow);
+	if (flow->kind == UPF_TRAFFIC_DNS) {
+		flow->server_port = UPF_LOAD_PORT_DNS;
+		flow->packets = UPF_TRAFFIC_DNS_PACKETS;
+		return;
+	}
+	flow->server_port = UPF_LOAD_PORT_QUIC;
+	flow->split = upf_quic_split(flow->name);
+}
+
+/** @param random that nothing else of the flow comes of */
+static enum upf_traffic_kind
+kind_of(const struct upf_traffic_cfg *cfg, bool udp, uint64_t random)
+{
+	const uint32_t at = random % 100;
+
+	if (!udp)
+		return UPF_TRAFFIC_HTTP;
+	return at < cfg->dns_percent                       ? UPF_TRAFFIC_DNS
+	       : at < cfg->dns_percent + cfg->quic_percent ? UPF_TRAFFIC_QUIC
+							   : UPF_TRAFFIC_OTHER;
 }
 
 struct upf_traffic_flow
@@ -155,14 +207,17 @@ upf_traffic_derive(const struct upf_traffic *f, uint32_t place, uint32_t number)
 		.isn = {(uint32_t)more, (uint32_t)(more >> 32)},
 	};
 
+	flow.kind = (uint8_t)kind_of(cfg, flow.udp, upf_load_mix(more));
 	/* The first ones of all places begin at once; they are not to end so. */
 	flow.packets =
 		(uint16_t)(number == 0 ? UPF_TRAFFIC_PACKETS_MIN + some(more >> 8, cfg->packets)
 				       : cfg->packets - spread + some(more >> 8, 2 * spread + 1));
-	if (flow.udp)
+	if (flow.kind == UPF_TRAFFIC_OTHER)
 		udp_derive(f, random, &flow);
-	else
+	else if (flow.kind == UPF_TRAFFIC_HTTP)
 		http_derive(f, random, more, &flow);
+	else
+		named_udp_derive(f, random, more, &flow);
 	if (!cfg->policies)
 		flow.before = flow.after = 0;
 	flow.server = rte_cpu_to_be_32(flow.server);
@@ -182,7 +237,7 @@ upf_traffic_direction(const struct upf_traffic_flow *flow, unsigned at)
 	const unsigned data = HANDSHAKE + 1 + flow->split;
 
 	if (flow->udp)
-		return at & 1 ? UPF_WIRE_DOWN : UPF_WIRE_UP;
+		return at > flow->split && (at - flow->split) & 1 ? UPF_WIRE_DOWN : UPF_WIRE_UP;
 	if (at < data)
 		return at == 1 ? UPF_WIRE_DOWN : UPF_WIRE_UP;
 	at -= data;
@@ -192,11 +247,31 @@ upf_traffic_direction(const struct upf_traffic_flow *flow, unsigned at)
 static enum upf_traffic_part
 part_of(const struct upf_traffic_flow *flow, unsigned at)
 {
-	if (flow->udp)
+	if (flow->udp && at > flow->split)
 		return UPF_TRAFFIC_DATAGRAM;
+	if (flow->kind == UPF_TRAFFIC_QUIC)
+		return (enum upf_traffic_part)(UPF_TRAFFIC_INITIAL + at);
+	if (flow->udp)
+		return flow->kind == UPF_TRAFFIC_DNS ? UPF_TRAFFIC_QUERY : UPF_TRAFFIC_DATAGRAM;
 	if (at <= HANDSHAKE)
 		return (enum upf_traffic_part)(UPF_TRAFFIC_SYN + at);
 	return at == HANDSHAKE + 1 && flow->split ? UPF_TRAFFIC_REST : UPF_TRAFFIC_DATA;
+}
+
+/** Of UDP; a name is known with the datagram that ends it, which it is for, too. */
+static struct upf_traffic_packet
+udp_packet(const struct upf_traffic *f, const struct upf_traffic_flow *flow, unsigned at)
+{
+	struct upf_traffic_packet p = {
+		.direction = upf_traffic_direction(flow, at),
+		.part = part_of(flow, at),
+		.policy = at >= flow->split ? flow->after : flow->before,
+		.bytes = (uint16_t)f->cfg.bytes,
+	};
+
+	if (flow->kind == UPF_TRAFFIC_QUIC)
+		p.bytes = at <= flow->split ? UPF_TRAFFIC_INITIAL_BYTES : f->datagram;
+	return p;
 }
 
 struct upf_traffic_packet
@@ -214,10 +289,8 @@ upf_traffic_packet(const struct upf_traffic *f, const struct upf_traffic_flow *f
 	};
 	uint32_t sent[UPF_WIRE_DIRECTIONS], behind;
 
-	if (flow->udp) {
-		p.bytes = (uint16_t)f->cfg.bytes;
-		return p;
-	}
+	if (flow->udp)
+		return udp_packet(f, flow, at);
 	p.bytes = (uint16_t)(UPF_TRAFFIC_SHORT + (at < HANDSHAKE    ? 0
 						  : at == HANDSHAKE ? request
 								    : payload));
@@ -235,7 +308,7 @@ upf_traffic_packet(const struct upf_traffic *f, const struct upf_traffic_flow *f
 static uint32_t
 turn_of(const struct upf_traffic *f, const struct upf_traffic_flow *flow, unsigned at)
 {
-	const unsigned known = flow->udp ? 0 : HANDSHAKE + flow->split;
+	const unsigned known = flow->split + (flow->udp ? 0 : HANDSHAKE);
 
 	return at <= known ? 1 : RTE_MIN(RTE_MAX(f->cfg.train, 1U), flow->packets - at);
 }

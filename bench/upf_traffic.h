@@ -10,7 +10,9 @@
  * a flow is leaves the unit before the next packet enters it, as long as fewer packets are inside
  * than there are places. With that it is known which policy each packet is charged to. A flow
  * begins with TCP's handshake and a request, in one segment or (one in 16) in two, of which the
- * first ends within the first line, and goes on with segments both ways; its last has FIN.
+ * first ends within the first line, and goes on with segments both ways; its last has FIN. Of UDP
+ * flows there are DNS, a query and a response; QUIC, that begins with an Initial or (one in 16)
+ * two, of which the first ends within the host's name; and others, of which nothing is known.
  *
  * A flow follows from the seed, its place and its number there alone: whoever checks a packet
  * computes it anew. Owner: the generator; control thread while that stands.
@@ -20,6 +22,7 @@
 #include <stdint.h>
 
 #include "bench/upf_load.h"
+#include "bench/upf_quic.h"
 #include "bench/upf_wire.h"
 
 #define UPF_TRAFFIC_PACKETS_MIN 5
@@ -30,18 +33,28 @@
 						       */
 #define UPF_TRAFFIC_SHORT (20 + UPF_TRAFFIC_TCP_HEAD) /**< a TCP packet without data */
 #define UPF_TRAFFIC_BYTES_MIN 480                     /**< mean: a request fits in a segment */
+#define UPF_TRAFFIC_INITIAL_BYTES (20 + 8 + UPF_QUIC_DATAGRAM)
+#define UPF_TRAFFIC_DNS_PACKETS 2
 #define UPF_TRAFFIC_CUT 24 /**< octets of a request that stand alone, within its first line */
 
 struct upf_traffic_cfg {
 	uint32_t first; /**< session, and those that follow */
 	uint32_t sessions;
 	uint32_t per_session; /**< flows at a time, 1..64 */
-	uint32_t packets;     /**< of a flow on average; between half and one and a half */
+	uint32_t packets;     /**< of a flow but DNS' on average; between half and one and a half */
 	uint32_t bytes;       /**< mean inner packet, which very short flows do not reach */
 	uint32_t udp_percent;
+	uint32_t dns_percent, quic_percent; /**< of those; others are neither */
 	uint32_t train; /**< packets of a flow in a row once it is known whose they are; 0: 1 */
 	bool policies;  /**< the sessions have those of the load model; else all is policy 0 */
 	uint64_t seed;
+};
+
+enum upf_traffic_kind {
+	UPF_TRAFFIC_HTTP,
+	UPF_TRAFFIC_OTHER,
+	UPF_TRAFFIC_DNS,
+	UPF_TRAFFIC_QUIC,
 };
 
 /** A flow. */
@@ -51,8 +64,9 @@ struct upf_traffic_flow {
 	uint16_t ue_port, server_port;
 	uint16_t packets;
 	bool udp;
-	bool split;            /**< the request takes two segments */
+	bool split;            /**< the request takes two segments, or datagrams */
 	uint8_t before, after; /**< policies: until its name is known, and from then on */
+	uint8_t kind;          /**< enum upf_traffic_kind */
 	uint32_t name;         /**< its request, of the rules' names */
 	uint32_t isn[UPF_WIRE_DIRECTIONS]; /**< initial sequence numbers */
 };
@@ -65,6 +79,9 @@ enum upf_traffic_part {
 	UPF_TRAFFIC_REST, /**< of the request */
 	UPF_TRAFFIC_DATA,
 	UPF_TRAFFIC_DATAGRAM,
+	UPF_TRAFFIC_QUERY,
+	UPF_TRAFFIC_INITIAL,
+	UPF_TRAFFIC_INITIAL_REST, /**< of the ClientHello */
 };
 
 /** A packet of a flow, and all its headers say. */
@@ -92,7 +109,8 @@ struct upf_traffic_place {
 struct upf_traffic {
 	struct upf_traffic_cfg cfg;
 	const struct upf_load *load;
-	uint16_t segment; /**< inner octets of a TCP packet with data */
+	uint16_t segment;  /**< inner octets of a TCP packet with data */
+	uint16_t datagram; /**< likewise of QUIC, behind Initials */
 	uint32_t nb_places;
 	uint32_t next, step; /**< place that has its turn; from one to the one after */
 	uint32_t left;       /**< packets of this turn; 0: it begins */

@@ -34,7 +34,8 @@ same_flow(const struct upf_traffic_flow *a, const struct upf_traffic_flow *b)
 	return a->session == b->session && a->server == b->server && a->ue_port == b->ue_port &&
 	       a->server_port == b->server_port && a->packets == b->packets && a->udp == b->udp &&
 	       a->split == b->split && a->before == b->before && a->after == b->after &&
-	       a->name == b->name && memcmp(a->isn, b->isn, sizeof(a->isn)) == 0;
+	       a->name == b->name && a->kind == b->kind &&
+	       memcmp(a->isn, b->isn, sizeof(a->isn)) == 0;
 }
 
 /** Every place has its turn before any has two, each flow's packets come in order. */
@@ -202,6 +203,99 @@ test_policies_are_those_of_the_rules(void **state)
 	upf_traffic_free(&f);
 }
 
+/** Shares, and what comes of names and headers; flows that are not UDP are as without it. */
+static void
+test_mix_of_udp(void **state)
+{
+	struct upf_traffic_cfg cfg = model;
+	struct upf_traffic f, without;
+	unsigned n[4] = {0}, udp = 0, split = 0, named = 0, nets = 0;
+
+	(void)state;
+	cfg.udp_percent = 60;
+	assert_int_equal(upf_traffic_init(&without, &cfg, load), 0);
+	cfg.dns_percent = 20;
+	cfg.quic_percent = 50;
+	assert_int_equal(upf_traffic_init(&f, &cfg, load), 0);
+	for (uint32_t i = 0; i < f.nb_places * 50; i++) {
+		const uint32_t place = i % f.nb_places, number = i / f.nb_places;
+		const struct upf_traffic_flow flow = upf_traffic_derive(&f, place, number);
+		const struct upf_traffic_flow old = upf_traffic_derive(&without, place, number);
+		const bool url = flow.name < load->nb_names &&
+				 load->names[flow.name].kind == UPF_LOAD_URL_PATTERN;
+
+		n[flow.kind]++;
+		udp += flow.udp;
+		if (flow.kind <= UPF_TRAFFIC_OTHER) {
+			assert_true(same_flow(&flow, &old));
+			continue;
+		}
+		assert_true(flow.udp && old.udp);
+		assert_int_equal(flow.before, policy_of(&flow));
+		assert_int_equal(flow.after, flow.name < load->nb_names && !url
+						     ? load->names[flow.name].app
+						     : flow.before);
+		assert_int_equal(flow.split,
+				 flow.kind == UPF_TRAFFIC_QUIC && upf_quic_split(flow.name));
+		split += flow.split;
+		named += flow.after != flow.before;
+		nets += flow.before != 0;
+	}
+	assert_in_range(n[UPF_TRAFFIC_DNS], udp * 18 / 100, udp * 22 / 100);
+	assert_in_range(n[UPF_TRAFFIC_QUIC], udp * 48 / 100, udp * 52 / 100);
+	assert_in_range(split, n[UPF_TRAFFIC_QUIC] * 4 / 100, n[UPF_TRAFFIC_QUIC] * 8 / 100);
+	assert_in_range(named, udp / 2, udp);
+	assert_in_range(nets, udp * 5 / 100, udp * 12 / 100);
+	upf_traffic_free(&f);
+	upf_traffic_free(&without);
+}
+
+/** What ends would send: DNS asks and is answered; QUIC begins with all of its ClientHello. */
+static void
+test_datagrams_of_names(void **state)
+{
+	struct upf_traffic_cfg cfg = model;
+	struct upf_traffic f;
+
+	(void)state;
+	cfg.udp_percent = cfg.quic_percent = 100;
+	assert_int_equal(upf_traffic_init(&f, &cfg, load), 0);
+	for (uint32_t place = 0; place < f.nb_places; place++) {
+		const struct upf_traffic_flow flow = upf_traffic_derive(&f, place, 1);
+
+		for (unsigned at = 0; at < flow.packets; at++) {
+			const struct upf_traffic_packet p = upf_traffic_packet(&f, &flow, at);
+			const bool initial = at <= flow.split;
+
+			assert_int_equal(p.part, !initial ? UPF_TRAFFIC_DATAGRAM
+						 : at     ? UPF_TRAFFIC_INITIAL_REST
+							  : UPF_TRAFFIC_INITIAL);
+			assert_int_equal(p.direction,
+					 initial ? UPF_WIRE_UP : (at - flow.split) % 2);
+			assert_int_equal(p.bytes, initial ? UPF_TRAFFIC_INITIAL_BYTES : f.datagram);
+			assert_int_equal(p.policy, at < flow.split ? flow.before : flow.after);
+		}
+	}
+	upf_traffic_free(&f);
+	cfg.quic_percent = 0;
+	cfg.dns_percent = 100;
+	assert_int_equal(upf_traffic_init(&f, &cfg, load), 0);
+	for (uint32_t place = 0; place < f.nb_places; place++) {
+		const struct upf_traffic_flow flow = upf_traffic_derive(&f, place, 1);
+		const struct upf_traffic_packet query = upf_traffic_packet(&f, &flow, 0);
+		const struct upf_traffic_packet response = upf_traffic_packet(&f, &flow, 1);
+
+		assert_int_equal(flow.packets, 2);
+		assert_int_equal(query.part, UPF_TRAFFIC_QUERY);
+		assert_int_equal(query.direction, UPF_WIRE_UP);
+		assert_int_equal(response.part, UPF_TRAFFIC_DATAGRAM);
+		assert_int_equal(response.direction, UPF_WIRE_DOWN);
+		assert_int_equal(query.policy, flow.after);
+		assert_int_equal(response.policy, flow.after);
+	}
+	upf_traffic_free(&f);
+}
+
 /** Flows a session has at a time, and the one before at a place, are told apart by their ports. */
 static void
 test_flows_of_a_session_differ(void **state)
@@ -225,7 +319,7 @@ test_flows_of_a_session_differ(void **state)
 
 /** Mean packet and mean flow in the long run, and what sessions were charged, sum up. */
 static void
-check_means(uint32_t packets, uint32_t bytes, uint32_t want_bytes)
+check_means(uint32_t packets, uint32_t bytes, uint32_t want_bytes, uint32_t quic_percent)
 {
 	struct upf_traffic_cfg cfg = model;
 	struct upf_traffic f;
@@ -233,6 +327,8 @@ check_means(uint32_t packets, uint32_t bytes, uint32_t want_bytes)
 
 	cfg.packets = packets;
 	cfg.bytes = bytes;
+	cfg.quic_percent = quic_percent;
+	cfg.udp_percent = quic_percent ? 60 : cfg.udp_percent;
 	assert_int_equal(upf_traffic_init(&f, &cfg, load), 0);
 	n = (uint64_t)f.nb_places * packets * 40;
 	for (uint64_t i = 0; i < n; i++) {
@@ -258,9 +354,11 @@ static void
 test_means(void **state)
 {
 	(void)state;
-	check_means(10, 690, 690);
-	check_means(100, 690, 690);
-	check_means(25, 1000, 1000);
+	check_means(10, 690, 690, 0);
+	check_means(100, 690, 690, 0);
+	check_means(25, 1000, 1000, 0);
+	check_means(10, 690, 690, 100);
+	check_means(25, 1000, 1000, 50);
 }
 
 static void
@@ -291,12 +389,18 @@ test_what_cannot_be_is_refused(void **state)
 	static const size_t at[] = {offsetof(struct upf_traffic_cfg, packets),
 				    offsetof(struct upf_traffic_cfg, bytes),
 				    offsetof(struct upf_traffic_cfg, sessions),
-				    offsetof(struct upf_traffic_cfg, per_session)};
+				    offsetof(struct upf_traffic_cfg, per_session),
+				    offsetof(struct upf_traffic_cfg, udp_percent),
+				    offsetof(struct upf_traffic_cfg, dns_percent),
+				    offsetof(struct upf_traffic_cfg, quic_percent)};
 	static const uint32_t bad[][2] = {
 		{UPF_TRAFFIC_PACKETS_MIN - 1, UPF_TRAFFIC_PACKETS_MAX + 1},
 		{UPF_TRAFFIC_BYTES_MIN - 1, UPF_WIRE_BYTES_MAX + 1},
 		{0, 0},
-		{0, 65}};
+		{0, 65},
+		{101, UINT32_MAX},
+		{101, UINT32_MAX},
+		{101, UINT32_MAX}};
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(at) / sizeof(at[0]); i++)
@@ -317,6 +421,8 @@ main(void)
 		cmocka_unit_test(test_trains),
 		cmocka_unit_test(test_flows_are_what_ends_would_send),
 		cmocka_unit_test(test_policies_are_those_of_the_rules),
+		cmocka_unit_test(test_mix_of_udp),
+		cmocka_unit_test(test_datagrams_of_names),
 		cmocka_unit_test(test_flows_of_a_session_differ),
 		cmocka_unit_test(test_means),
 		cmocka_unit_test(test_plain_sessions_have_one_policy),

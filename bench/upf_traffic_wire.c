@@ -3,6 +3,7 @@
 
 #include <rte_byteorder.h>
 
+#include "bench/upf_dns.h"
 #include "bench/upf_traffic_wire.h"
 #include "codec/gtpu.h"
 #include "codec/ip.h"
@@ -88,11 +89,12 @@ patterns_init(struct upf_traffic_wire *w)
 
 void
 upf_traffic_wire_init(struct upf_traffic_wire *w, const struct upf_wire_cfg *cfg,
-		      const struct upf_traffic *flows)
+		      const struct upf_traffic *flows, const struct upf_quic *quic)
 {
 	memset(w, 0, sizeof(*w));
 	w->cfg = *cfg;
 	w->flows = flows;
+	w->quic = quic;
 	w->seed = (uint32_t)upf_load_mix(flows->cfg.seed);
 	patterns_init(w);
 	eth_put(w->link[UPF_WIRE_UP], cfg->n3_mac, cfg->gnb_mac);
@@ -220,6 +222,13 @@ tcp_put(uint8_t *p, const struct upf_traffic_flow *flow, const struct upf_traffi
 	memcpy(p + TCP_OPTION, option, sizeof(option));
 }
 
+/** Whether the test header is at the end. @param port of the server */
+static inline bool
+ends_in_test(enum upf_wire_direction d, uint16_t port)
+{
+	return d == UPF_WIRE_UP && port != UPF_LOAD_PORT_UDP;
+}
+
 /** Headers of the inner packet up to the data, but for TCP's checksum. @return their octets */
 static uint16_t
 head_put(const struct upf_traffic_wire *w, uint8_t *p, const struct upf_traffic_flow *flow,
@@ -241,6 +250,8 @@ head_put(const struct upf_traffic_wire *w, uint8_t *p, const struct upf_traffic_
 		ports_put(l4, k->direction, flow);
 		ip_put16(l4 + 4, k->bytes - IP4_HDR_BYTES);
 		ip_put16(l4 + 6, 0);
+		if (ends_in_test(k->direction, flow->server_port))
+			return IP4_HDR_BYTES + UDP_HDR_BYTES;
 		test_put(w, l4 + UDP_HDR_BYTES, k->direction, t);
 		return IP4_HDR_BYTES + UDP_HDR_BYTES + UPF_TRAFFIC_TEST;
 	}
@@ -286,6 +297,25 @@ request_part_put(const struct upf_traffic_wire *w, uint8_t *p, const struct upf_
 			    seq);
 }
 
+/** All that is behind the UDP header where the test header is at the end. */
+static void
+datagram_put(const struct upf_traffic_wire *w, uint8_t *p, const struct upf_traffic_flow *flow,
+	     const struct upf_traffic_packet *k, uint32_t len, const struct upf_traffic_test *t)
+{
+	const struct upf_load_name *name = &w->flows->load->names[flow->name];
+	const uint32_t before = len - UPF_TRAFFIC_TEST;
+
+	if (k->part == UPF_TRAFFIC_QUERY)
+		upf_dns_put(p, len, name->host, name->host_len, (uint16_t)t->seq, UPF_TRAFFIC_TEST);
+	else if (k->part == UPF_TRAFFIC_DATAGRAM)
+		gen_copy(p, w->pattern + stretch(t->seq), before);
+	else
+		memcpy(p,
+		       upf_quic_datagram(w->quic, flow->name, k->part == UPF_TRAFFIC_INITIAL_REST),
+		       before);
+	test_put(w, p + before, k->direction, t);
+}
+
 /** Of `len` octets of the pattern; an odd one counts as the first of a word. */
 static uint64_t
 pattern_sum(const struct upf_traffic_wire *w, uint32_t at, uint32_t len)
@@ -326,6 +356,8 @@ upf_traffic_wire_build(const struct upf_traffic_wire *w, uint8_t *p,
 
 	if (is_request(k))
 		request_part_put(w, ip + head, &t->flow, k, k->bytes - head, seq);
+	else if (t->flow.udp && ends_in_test(k->direction, t->flow.server_port))
+		datagram_put(w, ip + head, &t->flow, k, k->bytes - head, &test);
 	else
 		gen_copy(ip + head, w->pattern + stretch(seq), k->bytes - head);
 	if (!t->flow.udp)
@@ -349,9 +381,11 @@ upf_traffic_wire_read(const struct upf_traffic_wire *w, enum upf_wire_direction 
 	uint32_t at;
 	uint64_t word[4];
 
-	if (bytes < before)
+	if (bytes < before + UDP_HDR_BYTES + UPF_TRAFFIC_TEST)
 		return UPF_WIRE_FOREIGN;
 	at = before + (ip[9] == IP_PROTO_TCP ? TCP_TEST : UDP_HDR_BYTES);
+	if (ip[9] == IP_PROTO_UDP && ends_in_test(d, ip_get16(ip + IP4_HDR_BYTES + 2)))
+		at = bytes - UPF_TRAFFIC_TEST;
 	if (bytes < at + UPF_TRAFFIC_TEST)
 		return UPF_WIRE_FOREIGN;
 	memcpy(word, p + at, sizeof(word));
@@ -370,14 +404,17 @@ upf_traffic_wire_read(const struct upf_traffic_wire *w, enum upf_wire_direction 
 static bool
 data_good(const struct upf_traffic_wire *w, const uint8_t *data,
 	  const struct upf_traffic_flow *flow, const struct upf_traffic_packet *k, uint32_t len,
-	  uint64_t seq)
+	  const struct upf_traffic_test *t)
 {
-	uint8_t request[UPF_WIRE_BYTES_MAX];
+	uint8_t want[UPF_WIRE_BYTES_MAX + GEN_BLOCK];
 
-	if (!is_request(k))
-		return gen_same(data, w->pattern + stretch(seq), len);
-	request_part_put(w, request, flow, k, len, seq);
-	return memcmp(data, request, len) == 0;
+	if (is_request(k))
+		request_part_put(w, want, flow, k, len, t->seq);
+	else if (flow->udp && ends_in_test(k->direction, flow->server_port))
+		datagram_put(w, want, flow, k, len, t);
+	else
+		return gen_same(data, w->pattern + stretch(t->seq), len);
+	return memcmp(data, want, len) == 0;
 }
 
 enum upf_wire_verdict
@@ -398,7 +435,7 @@ upf_traffic_wire_check(const struct upf_traffic_wire *w, enum upf_wire_direction
 	    !link_good(w, p, d, flow->session, k.bytes))
 		return UPF_WIRE_CORRUPTED;
 	head = head_put(w, want, flow, &k, s, t, ip[IP_TTL]);
-	if (!data_good(w, ip + head, flow, &k, k.bytes - head, t->seq))
+	if (!data_good(w, ip + head, flow, &k, k.bytes - head, t))
 		return UPF_WIRE_CORRUPTED;
 	if (!flow->udp)
 		put16(want + IP4_HDR_BYTES + TCP_SUM, tcp_sum(w, want, ip + head, &k, t->seq));

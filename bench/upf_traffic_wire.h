@@ -7,9 +7,10 @@
  * out, octet by octet.
  *
  * The test header says which packet of which flow it is, under a CRC. TCP has it as an option for
- * experiments (RFC 6994), which handshakes carry too; UDP has it before its data. Everything else
- * follows from the flow: headers, with checksums, and the request. Other data is a stretch of a
- * fixed pattern.
+ * experiments (RFC 6994), which handshakes carry too; UDP has it before its data, or where a UE
+ * sends DNS or QUIC at their end: in an option of the query, or in place of what 0-RTT protects.
+ * Everything else follows from the flow: headers, with checksums, and the request. Other data is a
+ * stretch of a fixed pattern.
  */
 
 #include "bench/upf_traffic.h"
@@ -21,6 +22,7 @@
 struct upf_traffic_wire {
 	struct upf_wire_cfg cfg; /**< less its packet size */
 	const struct upf_traffic *flows;
+	const struct upf_quic *quic; /**< Initials of the flows' names, if there are such flows */
 	uint32_t seed;
 	/** Ethernet, and toward gNBs the outer header without what differs: as sent, as expected.
 	 */
@@ -30,9 +32,12 @@ struct upf_traffic_wire {
 	uint32_t sums[UPF_TRAFFIC_WIRE_PATTERN / 2 + 1]; /**< of the pattern before each word */
 };
 
-/** @param flows of the sessions; may change until the first frame, as may `cfg->bytes` */
+/**
+ * @param flows of the sessions; may change until the first frame, as may `cfg->bytes`
+ * @param quic of their load; NULL: none of them is QUIC
+ */
 void upf_traffic_wire_init(struct upf_traffic_wire *w, const struct upf_wire_cfg *cfg,
-			   const struct upf_traffic *flows);
+			   const struct upf_traffic *flows, const struct upf_quic *quic);
 
 /**
  * Writes a turn's frame, up to GEN_BLOCK octets beyond its end.

@@ -8,6 +8,7 @@
 
 #include <rte_byteorder.h>
 
+#include "bench/upf_dns.h"
 #include "bench/upf_traffic_wire.h"
 #include "codec/ip.h"
 
@@ -28,16 +29,17 @@ static const struct upf_wire_session session = {.ue = RTE_BE32(0x0A00002A),
 static struct upf_load *load;
 static struct upf_traffic flows;
 static struct upf_traffic_wire wire;
+static struct upf_quic *quic;
 
 /** The n-th packet of the first flow that is as asked. */
 static struct upf_traffic_turn
-turn_of(bool udp, bool split, uint16_t at)
+turn_of(enum upf_traffic_kind kind, bool split, uint16_t at)
 {
 	struct upf_traffic_turn t = {.at = at};
 
 	do
 		t.flow = upf_traffic_derive(&flows, ++t.place, 1);
-	while (t.flow.udp != udp || t.flow.split != split || t.flow.packets <= at);
+	while (t.flow.kind != kind || t.flow.split != split || t.flow.packets <= at);
 	t.number = 1;
 	t.packet = upf_traffic_packet(&flows, &t.flow, at);
 	return t;
@@ -147,15 +149,24 @@ test_every_bit_counts(void **state)
 {
 	(void)state;
 	for (uint16_t at = 0; at < 8; at++) {
-		struct upf_traffic_turn t = turn_of(false, at % 2, at);
+		struct upf_traffic_turn t = turn_of(UPF_TRAFFIC_HTTP, at % 2, at);
 
 		check_turn(&t);
-		t = turn_of(false, !(at % 2), at);
+		t = turn_of(UPF_TRAFFIC_HTTP, !(at % 2), at);
 		check_turn(&t);
 	}
 	for (uint16_t at = 0; at < 2; at++) {
-		const struct upf_traffic_turn t = turn_of(true, false, at);
+		struct upf_traffic_turn t = turn_of(UPF_TRAFFIC_OTHER, false, at);
 
+		check_turn(&t);
+		t = turn_of(UPF_TRAFFIC_DNS, false, at);
+		check_turn(&t);
+	}
+	for (uint16_t at = 0; at < 5 && quic; at++) {
+		struct upf_traffic_turn t = turn_of(UPF_TRAFFIC_QUIC, false, at);
+
+		check_turn(&t);
+		t = turn_of(UPF_TRAFFIC_QUIC, true, at);
 		check_turn(&t);
 	}
 }
@@ -182,7 +193,7 @@ test_frames_sent_are_valid(void **state)
 
 	(void)state;
 	for (uint16_t at = 0; at < 12; at++) {
-		const struct upf_traffic_turn t = turn_of(false, at % 2, at);
+		const struct upf_traffic_turn t = turn_of(UPF_TRAFFIC_HTTP, at % 2, at);
 		const bool up = t.packet.direction == UPF_WIRE_UP;
 		const uint8_t *ip = in + ETH;
 		uint16_t bytes = upf_traffic_wire_build(&wire, in, &t, &session, at, 2);
@@ -213,7 +224,7 @@ test_requests(void **state)
 {
 	(void)state;
 	for (unsigned split = 0; split < 2; split++) {
-		struct upf_traffic_turn t = turn_of(false, split, 3);
+		struct upf_traffic_turn t = turn_of(UPF_TRAFFIC_HTTP, split, 3);
 		const struct upf_load_name *name = &load->names[t.flow.name];
 		char text[4096] = "";
 
@@ -234,10 +245,39 @@ test_requests(void **state)
 	}
 }
 
+/** First datagrams of DNS and QUIC are what their ends send, but for the test header at the end. */
+static void
+test_names_in_datagrams(void **state)
+{
+	static const uint8_t none[UPF_TRAFFIC_TEST];
+
+	(void)state;
+	for (unsigned i = 0; i < (quic ? 4 : 1); i++) {
+		const struct upf_traffic_turn t =
+			turn_of(i == 0 ? UPF_TRAFFIC_DNS : UPF_TRAFFIC_QUIC, i > 1, i == 3);
+		const struct upf_load_name *name = &load->names[t.flow.name];
+		uint8_t in[2048], want[2048] = {0}, *udp = in + ETH + UPF_WIRE_OUTER + 20;
+		const uint16_t bytes = upf_traffic_wire_build(&wire, in, &t, &session, 9, 2);
+		const uint32_t len = bytes - (uint32_t)(udp + 8 - in);
+
+		assert_int_equal(ip_get16(udp), t.flow.ue_port);
+		assert_int_equal(ip_get16(udp + 2), i == 0 ? 53 : 443);
+		assert_int_equal(ip_get16(udp + 4), 8 + len);
+		if (i == 0) {
+			upf_dns_put(want, len, name->host, name->host_len, 9, UPF_TRAFFIC_TEST);
+		} else {
+			assert_int_equal(len, UPF_QUIC_DATAGRAM);
+			memcpy(want, upf_quic_datagram(quic, t.flow.name, i == 3), UPF_QUIC_MADE);
+		}
+		assert_memory_equal(udp + 8, want, len - UPF_TRAFFIC_TEST);
+		assert_memory_not_equal(udp + 8 + len - UPF_TRAFFIC_TEST, none, UPF_TRAFFIC_TEST);
+	}
+}
+
 static void
 test_places_and_packets_out_of_range(void **state)
 {
-	struct upf_traffic_turn t = turn_of(true, false, 0);
+	struct upf_traffic_turn t = turn_of(UPF_TRAFFIC_OTHER, false, 0);
 	uint8_t in[2048], out[2048];
 	struct upf_traffic_test is;
 	uint16_t bytes;
@@ -266,23 +306,28 @@ main(void)
 		cmocka_unit_test(test_every_bit_counts),
 		cmocka_unit_test(test_frames_sent_are_valid),
 		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_names_in_datagrams),
 		cmocka_unit_test(test_places_and_packets_out_of_range),
 	};
-	const struct upf_traffic_cfg model = {.sessions = SESSIONS,
-					      .per_session = 2,
-					      .packets = 30,
-					      .bytes = 690,
-					      .udp_percent = 15,
-					      .policies = true,
-					      .seed = 5};
+	struct upf_traffic_cfg model = {.sessions = SESSIONS,
+					.per_session = 2,
+					.packets = 30,
+					.bytes = 690,
+					.udp_percent = 40,
+					.dns_percent = 30,
+					.policies = true,
+					.seed = 5};
 	int rc;
 
 	load = upf_load_make(1000, 100, 7);
+	quic = load ? upf_quic_make(load, 3) : NULL; /* none without ciphers */
+	model.quic_percent = quic ? 60 : 0;
 	if (load == NULL || upf_traffic_init(&flows, &model, load) < 0)
 		return 1;
-	upf_traffic_wire_init(&wire, &cfg, &flows);
+	upf_traffic_wire_init(&wire, &cfg, &flows, quic);
 	rc = cmocka_run_group_tests(tests, NULL, NULL);
 	upf_traffic_free(&flows);
+	upf_quic_free(quic);
 	upf_load_free(load);
 	return rc;
 }

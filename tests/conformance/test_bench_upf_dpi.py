@@ -54,6 +54,18 @@ def test_alone():
     assert dpi["rules_memory"] > 0
 
 
+def test_names_in_udp():
+    """DNS and QUIC are charged by their names, or the run fails."""
+    mix = ("--udp-percent", "60", "--udp-mix", "dns=30,quic=60")
+    _, dpi = bench("--alone", "--packets-per-flow", "10", *mix)
+    named = [dpi[f"named_{proto}"] for proto in ("http", "dns", "quic")]
+    assert sum(named) <= dpi["dpi_scans"]
+    assert named[0] > named[2] > named[1] > 400
+    _, dpi = bench("--alone", "--packets-per-flow", "10")
+    assert dpi["named_http"] > 0
+    assert (dpi["named_dns"], dpi["named_quic"]) == (0, 0)
+
+
 def test_rules_are_swapped_under_load():
     _, dpi = bench("--packets-per-flow", "20", "--rate-mpps", "0.05", "--swap", "2")
     assert (dpi["swaps"], dpi["swap_lost"]) == (2, 0)
@@ -77,6 +89,11 @@ def test_a_rate_of_new_flows():
         ("--direction", "uplink"),
         ("--rules", "100001"),
         ("--udp-percent", "101"),
+        ("--udp-mix", "dns=50,quic=51"),
+        ("--udp-mix", "dns=50,other=49"),
+        ("--udp-mix", "sctp=5"),
+        ("--udp-mix", ",dns=5"),
+        ("--udp-mix", "dns=5,"),
         ("--flows-per-session", "0"),
         ("--active", "10"),
     ],
