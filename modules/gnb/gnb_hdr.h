@@ -2,7 +2,7 @@
 #ifndef AIRPATH_GNB_HDR_H
 #define AIRPATH_GNB_HDR_H
 
-/** What gnb_hdr_tx and gnb_hdr_rx share, and how an uplink PDU's headers are judged. */
+/** What gnb_hdr_tx, gnb_hdr_rx and gnb_tunnel share, and how an uplink PDU's headers are judged. */
 
 #include <rte_mbuf.h>
 
@@ -11,22 +11,22 @@
 
 #define GNB_HDR_CHUNK 256
 
-/** Edges of both: ports, then upf_out and upf_local; of gnb_hdr_tx p4_inject. */
+/** Edges of all three: ports, then upf_out and upf_local; of gnb_hdr_tx p4_inject. */
 extern const char *const gnb_hdr_edges[GNB_HDR_NIC + 1];
 
 /** Frames of several ports, in their order for each. */
 void gnb_hdr_spread(struct ap_node *n, struct rte_mbuf **pkts, const uint8_t *port, uint16_t nb);
 
 /** Finishes a packet. @return port of the frame, or -1: it went elsewhere */
-typedef int (*gnb_hdr_one)(struct ap_node *n, const void *priv, struct rte_mbuf *m,
-			   uint64_t now_ns);
+typedef int (*gnb_hdr_one)(struct ap_node *n, void *priv, struct rte_mbuf *m, uint64_t now_ns);
 
-/** process() of both, for their `one`, which is compiled into it. */
+/** process() of all three, for their `one`, which is compiled into it. */
 static __rte_always_inline uint16_t
 gnb_hdr_process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb,
 		gnb_hdr_one one)
 {
 	struct ap_node *n = ap_node(node);
+	void *priv = n->priv;
 	struct rte_mbuf **pkts = (struct rte_mbuf **)objs;
 	const uint64_t now = ap_node_now(n);
 
@@ -38,7 +38,7 @@ gnb_hdr_process(struct rte_graph *graph, struct rte_node *node, void **objs, uin
 		step = (uint16_t)RTE_MIN(nb - at, GNB_HDR_CHUNK);
 		for (uint16_t i = 0; i < step; i++) {
 			struct rte_mbuf *m = pkts[at + i];
-			int to = one(n, n->priv, m, now);
+			int to = one(n, priv, m, now);
 
 			if (unlikely(to < 0))
 				continue;

@@ -106,7 +106,7 @@ slow(struct ap_node *n, const struct receiver *r, const struct gnb_session *s, s
 }
 
 static inline int
-take(struct ap_node *n, const void *priv, struct rte_mbuf *m, uint64_t now_ns)
+take(struct ap_node *n, void *priv, struct rte_mbuf *m, uint64_t now_ns)
 {
 	const struct receiver *r = priv;
 	const struct gnb_found found = *gnb_found(m);

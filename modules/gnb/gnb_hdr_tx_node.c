@@ -109,7 +109,7 @@ slow(struct ap_node *n, const struct sender *s, struct gnb_drb *d, const struct 
 }
 
 static inline int
-send(struct ap_node *n, const void *priv, struct rte_mbuf *m, uint64_t now_ns)
+send(struct ap_node *n, void *priv, struct rte_mbuf *m, uint64_t now_ns)
 {
 	const struct sender *s = priv;
 	const struct gnb_found found = *gnb_found(m);

@@ -63,8 +63,9 @@ slow(struct ap_node *n, struct sender *s, const struct gnb_session *session, str
 
 /** @return port of the finished frame, or -1: it went elsewhere */
 static inline int
-send(struct ap_node *n, struct sender *s, struct rte_mbuf *m, uint64_t now_ns)
+send(struct ap_node *n, void *priv, struct rte_mbuf *m, uint64_t now_ns)
 {
+	struct sender *s = priv;
 	const struct ap_meta meta = *ap_meta(m);
 	const struct gnb_table *t = s->gnb->table;
 	const struct gnb_session *session;
@@ -109,33 +110,7 @@ send(struct ap_node *n, struct sender *s, struct rte_mbuf *m, uint64_t now_ns)
 static uint16_t
 process(struct rte_graph *graph, struct rte_node *node, void **objs, uint16_t nb)
 {
-	struct ap_node *n = ap_node(node);
-	struct sender *s = n->priv;
-	struct rte_mbuf **pkts = (struct rte_mbuf **)objs;
-	const uint64_t now = ap_node_now(n);
-
-	n->in += nb;
-	for (uint16_t at = 0, step; at < nb; at = (uint16_t)(at + step)) {
-		uint8_t port[GNB_HDR_CHUNK], differ = 0;
-		uint16_t kept = 0;
-
-		step = (uint16_t)RTE_MIN(nb - at, GNB_HDR_CHUNK);
-		for (uint16_t i = 0; i < step; i++) {
-			struct rte_mbuf *m = pkts[at + i];
-			int to = send(n, s, m, now);
-
-			if (unlikely(to < 0))
-				continue;
-			port[kept] = (uint8_t)to;
-			differ |= (uint8_t)(to ^ port[0]);
-			pkts[at + kept++] = m;
-		}
-		if (unlikely(differ))
-			gnb_hdr_spread(n, pkts + at, port, kept);
-		else if (kept > 0)
-			ap_next_all(n, graph, node, port[0], objs + at, kept);
-	}
-	return nb;
+	return gnb_hdr_process(graph, node, objs, nb, send);
 }
 
 static int
