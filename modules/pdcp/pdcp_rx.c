@@ -323,7 +323,7 @@ take_verified(struct pdcp_secured *pdus, uint16_t nb, const struct pdcp_rx_sink 
 	struct rte_mbuf *sdus[PDCP_CRYPTO_BATCH];
 	uint16_t i;
 
-	if (e->RX_DELIV != e->RX_NEXT)
+	if (e->RX_DELIV != e->RX_NEXT || (int64_t)(e->limit - e->RX_NEXT) < nb)
 		return 0;
 	for (i = 0; i < nb; i++) {
 		struct rte_mbuf *m = pdus[i].m;

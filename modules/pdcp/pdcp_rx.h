@@ -26,6 +26,7 @@
 #include "codec/pdcp.h"
 #include "modules/l2/l2.h"
 #include "modules/pdcp/pdcp_crypto.h"
+#include "modules/pdcp/pdcp_tx.h"
 
 #define PDCP_T_REORDERING_INFINITY UINT32_MAX
 #define PDCP_NO_DEADLINE UINT64_MAX
@@ -87,6 +88,13 @@ struct pdcp_rx {
 	LIST_ENTRY(pdcp_rx) watch;
 	bool watched;
 };
+
+/** New keys are needed before COUNT ends. */
+static inline bool
+pdcp_rx_wants_keys(const struct pdcp_rx *e)
+{
+	return e->configured && e->count_notify && e->limit == PDCP_COUNT_END;
+}
 
 /** Where SDUs and counts go; deliver() is called with runs of SDUs. */
 struct pdcp_rx_sink {

@@ -511,6 +511,26 @@ no_buffer_moves_the_window(void **state)
 	stop(&e);
 }
 
+/** A flow in order, ciphered: new keys are asked for there as well. */
+static void
+count_threshold_is_told_of_secured_pdus(void **state)
+{
+	static const struct pdcp_crypto crypto = {.verify = starve};
+	struct pdcp_rx_cfg cfg = config(12, 50);
+	struct pdcp_rx e;
+
+	(void)state;
+	cfg.crypto = &crypto;
+	cfg.count_notify = 3;
+	start(&e, &cfg, 0);
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_int_equal(pdcp_rx_wants_keys(&e), i > 3);
+		receive_secured(&e, i);
+		expect(1, i);
+	}
+	stop(&e);
+}
+
 static void
 impossible_configurations(void **state)
 {
@@ -556,6 +576,7 @@ main(void)
 		cmocka_unit_test(hfn_follows_the_window),
 		cmocka_unit_test(count_never_wraps),
 		cmocka_unit_test(small_table_is_named),
+		cmocka_unit_test(count_threshold_is_told_of_secured_pdus),
 		cmocka_unit_test(control_pdus),
 		cmocka_unit_test(header_across_segments),
 		cmocka_unit_test(srb_loses_its_mac_i),
