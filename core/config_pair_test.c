@@ -160,11 +160,35 @@ test_n3_keys_are_a_warning(void **state)
 static void
 test_addresses_are_the_same(void **state)
 {
+	const char *v6 = strstr(cell, "    address6: ");
+	char text[8192];
+
 	(void)state;
 	assert_spoiled(cell, "address: 10.60.0.1", "address: 10.60.1.1",
 		       "address is 10.60.1.1, but 10.60.0.1 of ue ue");
 	assert_spoiled(cell, "address6: \"fd60::\"\n", "address6: \"fd60:1::\"\n",
 		       "but fd60:: of ue");
+	/* One family each: what comes for the UEs is no UE's. */
+	snprintf(text, sizeof(text), "%.*s%s", (int)(v6 - cell), cell, strchr(v6, '\n') + 1);
+	assert_problem(text, "gnb gnb: ", "address6 is none, but fd60:: of ue ue");
+}
+
+/** What N3 is made of is nothing to the PDU sessions in it (TS 29.281 §4.2.1, TS 23.501 §5.8.2.2).
+ */
+static void
+test_n3_family_is_not_the_ues(void **state)
+{
+	const char *from = strstr(n3, "10.3.0.2/24"), *ue = strstr(n3, "    address: 10.60.0.1\n");
+	const char *const families[] = {"    address: 10.60.0.1\n", "    address6: \"fd60::\"\n"};
+	char text[8192];
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(text, sizeof(text), "%.*s%s%.*s%s%s", (int)(from - n3), n3,
+			 i == 0 ? "\"fd03::2/64\"" : "10.3.0.2/24", (int)(ue - from - 11),
+			 from + 11, families[i], ue + strlen(families[0]));
+		assert_null(problem(text));
+	}
 }
 
 static void
@@ -196,6 +220,7 @@ main(void)
 		cmocka_unit_test(test_keys_are_not_told),
 		cmocka_unit_test(test_n3_keys_are_a_warning),
 		cmocka_unit_test(test_addresses_are_the_same),
+		cmocka_unit_test(test_n3_family_is_not_the_ues),
 		cmocka_unit_test(test_all_differences_are_told),
 	};
 	int rc;
