@@ -203,7 +203,8 @@ print_event(const Airpath__Gnb__V1__Event *e)
 		       e->path->up ? "up" : "down");
 		break;
 	case AIRPATH__GNB__V1__EVENT__BODY_COUNT:
-		printf("COUNT %u: ue %u session %u drb %u %s\n", e->count->count, e->count->ue_id,
+		printf("%s COUNT %u: ue %u session %u drb %u %s\n",
+		       e->count->uplink ? "uplink" : "downlink", e->count->count, e->count->ue_id,
 		       e->count->pdu_session, e->count->drb,
 		       e->count->at_limit ? "drops its packets" : "needs new keys");
 		break;

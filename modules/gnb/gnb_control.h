@@ -18,6 +18,7 @@
 #include "modules/gnb/gnb_msg.h"
 
 struct gnb_control;
+struct gnb_report;
 struct upf_net;
 struct upf_peers;
 
@@ -40,6 +41,8 @@ struct gnb_radio {
 	void (*leave)(void *arg, const struct gnb_session_spec *spec);
 	/** @return COUNT of the bearer's next downlink SDU. */
 	uint32_t (*count)(void *arg, uint32_t bearer);
+	/** As gnb_watch_look(), of a bearer that a session has. */
+	unsigned (*look)(void *arg, uint32_t bearer, struct gnb_report *reports);
 	void *arg;
 };
 

@@ -81,6 +81,8 @@ struct gnb_control {
 	void (*pause)(struct gnb_control *c); /**< while workers have taken nothing */
 	struct gnb_control_stats stats;
 	uint64_t events_connection;    /**< where events go; 0: nowhere */
+	uint32_t look_at;              /**< role `gnb`: session whose bearers are looked at next */
+	uint64_t look_ns;              /**< when some were last */
 	bool greeted[CTL_CLIENTS_MAX]; /**< by place of the client */
 	struct ctl_server server;
 };

@@ -2,10 +2,14 @@
 /** What workers report, and the events made of it. */
 #include <string.h>
 
+#include "core/clock.h"
 #include "modules/gnb/gnb_control_impl.h"
+#include "modules/gnb/gnb_report.h"
 #include "modules/upf/upf_report.h"
 
 #define REPORTS_A_VISIT 256
+#define SESSIONS_A_LOOK 64U
+#define LOOK_NS (2 * AP_NS_PER_MS)
 
 #define EVENT(name) AIRPATH__GNB__V1__EVENT__BODY_##name
 
@@ -129,6 +133,7 @@ count_event(struct gnb_control *c, const struct gnb_entry *e, const struct gnb_r
 	count.drb = drb_of(e, r->teid);
 	count.count = r->count;
 	count.at_limit = r->kind == GNB_REPORT_COUNT_LIMIT;
+	count.uplink = r->uplink;
 	event.count = &count;
 	event_add(c, &event, EVENT(COUNT));
 }
@@ -146,6 +151,15 @@ failure_event(struct gnb_control *c, const struct gnb_entry *e, const struct gnb
 	event_add(c, &event, EVENT(RADIO_LINK_FAILURE));
 }
 
+static void
+drb_event(struct gnb_control *c, const struct gnb_entry *e, const struct gnb_report *r)
+{
+	if (r->kind == GNB_REPORT_RADIO_LINK_FAILURE)
+		failure_event(c, e, r);
+	else
+		count_event(c, e, r);
+}
+
 static bool
 drb_reports(struct gnb_control *c, struct rte_ring *ring)
 {
@@ -156,12 +170,52 @@ drb_reports(struct gnb_control *c, struct rte_ring *ring)
 		const struct gnb_entry *e = entry_of(c, r.teid);
 
 		nb++;
-		if (e && r.kind == GNB_REPORT_RADIO_LINK_FAILURE)
-			failure_event(c, e, &r);
-		else if (e)
-			count_event(c, e, &r);
+		if (e)
+			drb_event(c, e, &r);
 	}
 	return nb > 0;
+}
+
+/** @return whether a DRB of the session had something to report. */
+static bool
+session_look(struct gnb_control *c, const struct gnb_entry *e)
+{
+	const struct gnb_radio *radio = c->cfg.radio;
+	struct gnb_report r[GNB_RADIO_REPORTS_MAX];
+	bool any = false;
+
+	for (unsigned i = 0; i < e->spec.nb_drbs; i++) {
+		const struct gnb_drb_spec *d = &e->spec.drbs[i];
+		const unsigned nb = radio->look(radio->arg, d->bearer, r);
+
+		for (unsigned k = 0; k < nb; k++) {
+			r[k].teid = gnb_teid_with_slot(e->spec.teid, d->slot);
+			drb_event(c, e, &r[k]);
+		}
+		any |= nb > 0;
+	}
+	return any;
+}
+
+/** Some sessions in turn, and not all the time: a look at a bearer is a few cache lines of others.
+ */
+static bool
+radio_look(struct gnb_control *c)
+{
+	const uint64_t now = ap_clock_ns();
+	const uint32_t capacity = c->cfg.table->capacity;
+	bool any = false;
+
+	if (now - c->look_ns < LOOK_NS)
+		return false;
+	c->look_ns = now;
+	for (uint32_t i = 0; i < RTE_MIN(capacity, SESSIONS_A_LOOK); i++) {
+		const struct gnb_entry *e = c->entry[c->look_at];
+
+		any |= e && session_look(c, e);
+		c->look_at = c->look_at + 1 < capacity ? c->look_at + 1 : 0;
+	}
+	return any;
 }
 
 bool
@@ -173,5 +227,7 @@ gnb_events_take(struct gnb_control *c)
 		any |= edge_reports(c, c->cfg.workers[k].edge_reports);
 		any |= drb_reports(c, c->cfg.workers[k].reports);
 	}
+	if (c->cfg.radio)
+		any |= radio_look(c);
 	return any;
 }

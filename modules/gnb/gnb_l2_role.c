@@ -18,7 +18,7 @@
 #include "modules/ue/ue.h"
 
 struct gnb_l2 {
-	struct ue stack;
+	struct ue stack;   /**< first: what ue_stack_named() and ue_pdcp_poll() take it for */
 	struct gnb_n3 *n3; /**< NULL: there is a user_port */
 	const struct ap_cfg_gnb *cfg;
 };

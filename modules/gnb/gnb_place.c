@@ -8,6 +8,7 @@
 #include "codec/be.h"
 #include "core/clock.h"
 #include "modules/gnb/gnb_place.h"
+#include "modules/gnb/gnb_watch.h"
 #include "modules/pdcp/pdcp_rx.h"
 #include "modules/pdcp/pdcp_security.h"
 #include "modules/pdcp/pdcp_tx.h"
@@ -20,6 +21,7 @@ struct place {
 	bool taken;
 	bool keyed;               /**< its entities have had keys of a context */
 	uint32_t renewed;         /**< Σ 1 << bearer: anew under the present keys */
+	uint32_t set_up;          /**< Σ 1 << bearer: of the context that has it */
 	uint64_t left_ns;         /**< keyed: since when nothing is sent */
 	struct gnb_ue_spec radio; /**< of the context that has it, or had it last */
 };
@@ -28,6 +30,7 @@ struct gnb_places {
 	struct ue *stack;
 	const struct ap_plan *plan;
 	struct gnb_radio radio;
+	struct gnb_watch *watch;                /**< of every bearer of the stack */
 	struct gnb_drb_spec drbs[GNB_DRBS_MAX]; /**< as the deployment has them; bearer: which */
 	struct place place[];
 };
@@ -50,6 +53,14 @@ count(void *arg, uint32_t bearer)
 
 	/* The worker's word, whole. */
 	return (uint32_t)__atomic_load_n(&p->stack->l2.pdcp_tx[bearer].TX_NEXT, __ATOMIC_RELAXED);
+}
+
+static unsigned
+look(void *arg, uint32_t bearer, struct gnb_report *reports)
+{
+	struct gnb_places *p = arg;
+
+	return gnb_watch_look(&p->watch[bearer], &p->stack->l2, bearer, reports);
 }
 
 /* --- who is where ----------------------------------------------------------------------------- */
@@ -219,6 +230,23 @@ begin(struct gnb_places *p, struct place *at, const struct gnb_session_spec *s, 
 	return 0;
 }
 
+/** DRBs that the context did not have are watched from now on. */
+static void
+watch(struct gnb_places *p, struct place *at, const struct gnb_session_spec *s)
+{
+	const uint32_t first = s->ue * p->stack->cfg->bearers_count;
+	uint32_t now = 0;
+
+	for (unsigned i = 0; i < s->nb_drbs; i++) {
+		const uint32_t bearer = s->drbs[i].bearer, bit = 1U << (bearer - first);
+
+		if (!(at->set_up & bit))
+			gnb_watch_begin(&p->watch[bearer], &p->stack->l2, bearer);
+		now |= bit;
+	}
+	at->set_up = now;
+}
+
 /* --- sessions --------------------------------------------------------------------------------- */
 
 static int
@@ -234,8 +262,12 @@ enter(void *arg, struct gnb_session_spec *s, bool fresh, char *why, unsigned siz
 	for (unsigned i = 0; i < s->nb_drbs; i++)
 		s->drbs[i].bearer =
 			s->ue * p->stack->cfg->bearers_count + drb(p, s->drbs[i].id)->bearer;
-	if (!fresh)
-		return begin(p, at, s, why, size);
+	if (!fresh) {
+		rc = begin(p, at, s, why, size);
+		if (rc == 0)
+			watch(p, at, s);
+		return rc;
+	}
 	rc = keys_check(p, at, s, why, size);
 	if (rc < 0)
 		return rc;
@@ -245,6 +277,9 @@ enter(void *arg, struct gnb_session_spec *s, bool fresh, char *why, unsigned siz
 		at->radio = s->radio;
 	rc = begin(p, at, s, why, size);
 	at->taken = rc == 0;
+	at->set_up = 0;
+	if (rc == 0)
+		watch(p, at, s);
 	return rc;
 }
 
@@ -299,12 +334,16 @@ gnb_places_create(struct ue *stack, const struct ap_plan *plan)
 	const struct ap_cfg_ue *cfg = stack->cfg;
 	struct gnb_places *p = calloc(1, sizeof(*p) + cfg->count * sizeof(p->place[0]));
 
-	if (p == NULL)
+	if (p)
+		p->watch = calloc(cfg->count * cfg->bearers_count, sizeof(*p->watch));
+	if (p == NULL || p->watch == NULL) {
+		free(p);
 		return NULL;
+	}
 	p->stack = stack;
 	p->plan = plan;
 	p->radio = (struct gnb_radio){
-		.drb = drb, .enter = enter, .leave = leave, .count = count, .arg = p};
+		.drb = drb, .enter = enter, .leave = leave, .count = count, .look = look, .arg = p};
 	for (uint32_t i = 0; i < cfg->bearers_count; i++)
 		drb_fill(&p->drbs[i], &cfg->bearers[i], i);
 	for (uint32_t u = 0; u < cfg->count; u++)
@@ -317,6 +356,7 @@ gnb_places_destroy(struct gnb_places *p)
 {
 	if (p == NULL)
 		return;
+	free(p->watch);
 	explicit_bzero(p->place, p->stack->cfg->count * sizeof(p->place[0]));
 	free(p);
 }

@@ -3,9 +3,9 @@
 #define AIRPATH_GNB_REPORT_H
 
 /**
- * What a worker has to tell the control thread of its DRBs, which makes Events of api/gnb.proto
- * of it: elements, by value, of one SPSC ring a worker. Rare, and said once: GNB_DRB_NOTIFIED and
- * GNB_DRB_LIMITED are the sender's memory of it.
+ * What there is to tell of DRBs, of which the control thread makes Events of api/gnb.proto. In role
+ * `gnb_header` workers report: elements, by value, of one SPSC ring a worker, rare and said once,
+ * for GNB_DRB_NOTIFIED and GNB_DRB_LIMITED are the sender's memory. In role `gnb` see gnb_watch.h.
  */
 
 #include <stdbool.h>
@@ -15,19 +15,19 @@
 #include <rte_ring_elem.h>
 
 enum gnb_report_kind {
-	GNB_REPORT_ERROR,              /**< Error Indication from `ip` about its tunnel `teid` */
-	GNB_REPORT_PATH_DOWN,          /**< GTP-U path to `ip` */
-	GNB_REPORT_PATH_UP,            /**< it answers again */
-	GNB_REPORT_COUNT_NOTIFY,       /**< `teid`, ours with the DRB's slot: COUNT nears its end */
+	GNB_REPORT_COUNT_NOTIFY,       /**< COUNT nears its end */
 	GNB_REPORT_COUNT_LIMIT,        /**< ... and has come to it: packets are dropped */
-	GNB_REPORT_RADIO_LINK_FAILURE, /**< likewise: RLC's maxRetxThreshold, TS 38.322 §5.3.2 */
+	GNB_REPORT_RADIO_LINK_FAILURE, /**< RLC's maxRetxThreshold, TS 38.322 §5.3.2 */
 };
 
 struct gnb_report {
-	uint32_t kind; /**< enum gnb_report_kind */
-	uint32_t teid;
-	uint32_t count; /**< TX_NEXT */
+	uint32_t kind;   /**< enum gnb_report_kind */
+	uint32_t teid;   /**< ours, with the DRB's slot */
+	uint32_t count;  /**< TX_NEXT, or RX_NEXT */
+	uint32_t uplink; /**< 1: the receiver's COUNT */
 };
+/** Most that gnb_watch_look() reports of a bearer at once. */
+#define GNB_RADIO_REPORTS_MAX 3
 _Static_assert(sizeof(struct gnb_report) % 4 == 0, "element of an rte_ring");
 
 /** @return a ring for `n` reports, or NULL with rte_errno. Control thread. */

@@ -45,6 +45,9 @@ int ue_stack_plan(struct ap_plan *p, const struct ap_cfg_ue *ue, const char *slo
 int ue_stack_init(struct ue *ue, struct ap_run *run, struct ap_error *err);
 void ue_stack_fini(struct ue *ue);
 
+/** @return the stack of the role `ue` or `gnb` of that name, or NULL. */
+struct ue *ue_stack_named(const struct ap_run *run, const char *name);
+
 /** Makes the entities of every bearer. @return 0 or -errno with `err` filled. */
 int ue_bearers_init(struct ue *ue, struct ap_error *err);
 void ue_bearers_fini(struct ue *ue);

@@ -9,7 +9,8 @@
  *   /airpath/pdcp/renew,UE,DRB[,K_UPenc[,K_UPint]]
  *                                      release and setup, §5.1.3, §5.1.1: all begins anew
  *   /airpath/pdcp/state,UE,DRB         state variables
- * Of a role with several UEs, UE.u is the one with index u, UE the first.
+ * Of a role with several UEs, UE.u is the one with index u, UE the first. Of a gnb it tells the
+ * state alone.
  */
 
 #include <errno.h>
@@ -48,17 +49,27 @@ find(const struct ap_run *run, const char *params, bool keys, struct ue_bearer *
 		return ap_telemetry_refuse(
 			keys ? "behind UE,DRB come K_UPenc and K_UPint, hexadecimal, or nothing"
 			     : "nothing is expected behind UE,DRB");
-	for (unsigned i = 0; i < run->cfg->ue_count; i++)
-		if (strcmp(run->cfg->ue[i].name, ue) == 0)
-			b->ue = ap_run_role(run, "ue", i);
+	b->ue = ue_stack_named(run, ue);
 	for (uint32_t i = 0; b->ue && u < b->ue->cfg->count && i < b->ue->cfg->bearers_count; i++)
 		if (b->ue->cfg->bearers[i].id == drb)
 			ue_bearer_find(b, run->plan, b->ue, u * b->ue->cfg->bearers_count + i);
 	if (b->ue == NULL)
 		return ap_telemetry_refuse("there is no ue '%s'", ue);
 	if (b->cfg == NULL)
-		return ap_telemetry_refuse("ue %s has no bearer %u", ue, drb);
+		return ap_telemetry_refuse("%s %s has no bearer %u", b->ue->cfg->kind, ue, drb);
 	return 0;
+}
+
+/** As find(), of a bearer that is to be changed. */
+static int
+find_ues(const struct ap_run *run, const char *params, bool keys, struct ue_bearer *b)
+{
+	int rc = find(run, params, keys, b);
+
+	if (rc == 0 && b->ue->ul)
+		return ap_telemetry_refuse("%s is a gnb: its DRBs change by contexts, airpath ctl",
+					   b->ue->cfg->name);
+	return rc;
 }
 
 static int
@@ -78,7 +89,7 @@ static int
 status(struct ap_run *run, const char *params, struct rte_tel_data *d)
 {
 	struct ue_bearer b;
-	int rc = find(run, params, false, &b);
+	int rc = find_ues(run, params, false, &b);
 
 	return tell(&b, rc < 0 ? rc : ue_pdcp_status(&b), d);
 }
@@ -87,7 +98,7 @@ static int
 recover(struct ap_run *run, const char *params, struct rte_tel_data *d)
 {
 	struct ue_bearer b;
-	int rc = find(run, params, false, &b);
+	int rc = find_ues(run, params, false, &b);
 
 	return tell(&b, rc < 0 ? rc : ue_pdcp_recover(&b), d);
 }
@@ -134,7 +145,7 @@ with_keys(struct ap_run *run, const char *params, bool renew, struct rte_tel_dat
 	const struct pdcp_security *rx, *tx;
 	void *old_rx, *old_tx;
 	struct ue_bearer b;
-	int rc = find(run, params, true, &b);
+	int rc = find_ues(run, params, true, &b);
 
 	if (rc < 0)
 		return rc;
@@ -175,10 +186,7 @@ renew(struct ap_run *run, const char *params, struct rte_tel_data *d)
 static bool
 wants_keys(const struct l2 *l2, uint32_t i, bool rx)
 {
-	const struct pdcp_rx *e = &l2->pdcp_rx[i];
-
-	return rx ? e->configured && e->count_notify && e->limit == PDCP_COUNT_END
-		  : pdcp_tx_wants_keys(&l2->pdcp_tx[i]);
+	return rx ? pdcp_rx_wants_keys(&l2->pdcp_rx[i]) : pdcp_tx_wants_keys(&l2->pdcp_tx[i]);
 }
 
 /** Names the UE of a bearer. */

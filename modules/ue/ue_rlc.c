@@ -20,6 +20,7 @@
 static const struct ue *
 find(const struct ap_run *run, const char *params, uint32_t *index)
 {
+	const struct ue *stack;
 	char name[40];
 	unsigned drb, ue = 0;
 	int end = 0;
@@ -31,17 +32,12 @@ find(const struct ap_run *run, const char *params, uint32_t *index)
 		params += end;
 	if (sscanf(params, ",%u", &drb) != 1)
 		return NULL;
-	for (unsigned u = 0; u < run->cfg->ue_count; u++) {
-		const struct ap_cfg_ue *cfg = &run->cfg->ue[u];
-
-		if (strcmp(cfg->name, name) != 0)
-			continue;
-		for (uint32_t i = 0; ue < cfg->count && i < cfg->bearers_count; i++)
-			if (cfg->bearers[i].id == drb) {
-				*index = ue * cfg->bearers_count + i;
-				return ap_run_role(run, "ue", u);
-			}
-	}
+	stack = ue_stack_named(run, name);
+	for (uint32_t i = 0; stack && ue < stack->cfg->count && i < stack->cfg->bearers_count; i++)
+		if (stack->cfg->bearers[i].id == drb) {
+			*index = ue * stack->cfg->bearers_count + i;
+			return stack;
+		}
 	return NULL;
 }
 

@@ -34,11 +34,8 @@ tell_flow(const struct ue *ue, unsigned qfi, struct rte_tel_data *d)
 static int
 flows(struct ap_run *run, const char *params, struct rte_tel_data *d)
 {
-	const struct ue *ue = NULL;
+	const struct ue *ue = params ? ue_stack_named(run, params) : NULL;
 
-	for (unsigned i = 0; params && i < run->cfg->ue_count; i++)
-		if (strcmp(run->cfg->ue[i].name, params) == 0)
-			ue = ap_run_role(run, "ue", i);
 	if (ue == NULL)
 		return -ENOENT;
 	rte_tel_data_start_dict(d);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -278,4 +279,16 @@ ue_stack_fini(struct ue *ue)
 	rte_free(ue->l2.fapi_rx);
 	rte_free(ue->l2.mac_tx);
 	rte_free(ue->l2.mac_rx);
+}
+
+struct ue *
+ue_stack_named(const struct ap_run *run, const char *name)
+{
+	for (unsigned i = 0; i < run->cfg->ue_count; i++)
+		if (strcmp(run->cfg->ue[i].name, name) == 0)
+			return ap_run_role(run, "ue", i);
+	for (unsigned i = 0; i < run->cfg->gnb_count; i++)
+		if (strcmp(run->cfg->gnb[i].l2.name, name) == 0)
+			return ap_run_role(run, "gnb", i);
+	return NULL;
 }

@@ -65,8 +65,10 @@ def make_radio(
     security: dict | None = None,
     n3: str = GNB,
     place: dict[str, str] | None = None,
+    **phy,
 ) -> Radio:
-    """`v4`: consecutive addresses, one a UE; `v6`: likewise the first addresses of /64s."""
+    """`v4`: consecutive addresses, one a UE; `v6`: likewise the first addresses of /64s. Of `upf`
+    name, net and gnb_ns are used, whose interface n3 leads to it."""
     net, v6 = upf.net, list(v6)
     ue_ns = net.add("ues")
     net.veth(ue_ns, "h0", _MAC_UE, upf.gnb_ns, "pu", _MAC_PORT)
@@ -138,6 +140,7 @@ def make_radio(
                 "ahead": 20,
                 "numerology": 0,
                 "tb_bytes": [20000],
+                **phy,
             }
         ],
         # Away from the UPF's poller, where there are two CPUs.
