@@ -147,26 +147,42 @@ make_names(bool known, bool path)
 }
 
 static void
-names(const struct dpi_set *set, const char *what, bool known, bool path)
+names_in_vectors(const struct dpi_set *set, struct dpi_scratch *scratch, const char *what,
+		 unsigned vector)
 {
-	struct dpi_scratch *scratch = dpi_scratch_alloc(set);
+	static struct dpi_name list[NAMES];
+	uint16_t apps[DPI_NAMES_MAX];
 	uint64_t best = UINT64_MAX;
 	unsigned found = 0;
 
-	if (!scratch)
-		exit(1);
-	make_names(known, path);
+	for (unsigned i = 0; i < NAMES; i++)
+		list[i] = asked[i].name;
 	for (unsigned run = 0; run < RUNS; run++) {
 		uint64_t from = rte_rdtsc(), took;
 
 		found = 0;
-		for (unsigned i = 0; i < NAMES; i++)
-			found += dpi_set_name(set, scratch, &asked[i].name) != 0;
+		for (unsigned i = 0; i < NAMES; i += vector) {
+			dpi_set_names(set, scratch, list + i, vector, apps);
+			for (unsigned k = 0; k < vector; k++)
+				found += apps[k] != 0;
+		}
 		took = rte_rdtsc() - from;
 		best = took < best ? took : best;
 	}
-	printf("%s: %.0f cycles a name, %u of %u found\n", what, (double)best / NAMES, found,
-	       NAMES);
+	printf("%s in vectors of %u: %.0f cycles a name, %u of %u found\n", what, vector,
+	       (double)best / NAMES, found, NAMES);
+}
+
+static void
+names(const struct dpi_set *set, const char *what, bool known, bool path)
+{
+	struct dpi_scratch *scratch = dpi_scratch_alloc(set);
+
+	if (!scratch)
+		exit(1);
+	make_names(known, path);
+	for (unsigned vector = 1; vector <= DPI_NAMES_MAX; vector *= 4)
+		names_in_vectors(set, scratch, what, vector);
 	dpi_scratch_free(scratch);
 }
 
