@@ -31,21 +31,27 @@ arg(struct args *a, const char *text)
 	a->argc++;
 }
 
-/** @return MiB of free hugepages of the default size. */
-static unsigned long
-hugepages_free_mb(void)
+/** Hugepages of the default size. */
+struct hugepages {
+	unsigned long total, free;
+	unsigned long kb; /**< one's size, KiB */
+};
+
+static struct hugepages
+hugepages_read(void)
 {
+	struct hugepages h = {0, 0, 2048};
 	FILE *f = fopen("/proc/meminfo", "r");
-	unsigned long pages = 0, kb = 0;
 	char line[128];
 
 	while (f && fgets(line, sizeof(line), f)) {
-		sscanf(line, "HugePages_Free: %lu", &pages);
-		sscanf(line, "Hugepagesize: %lu kB", &kb);
+		sscanf(line, "HugePages_Total: %lu", &h.total);
+		sscanf(line, "HugePages_Free: %lu", &h.free);
+		sscanf(line, "Hugepagesize: %lu kB", &h.kb);
 	}
 	if (f)
 		fclose(f);
-	return pages * kb / 1024;
+	return h;
 }
 
 /**
@@ -92,7 +98,11 @@ arg_lcores(struct args *a, const struct ap_plan *p)
 static void
 arg_memory(struct args *a, unsigned want_mb, enum ap_cfg_switch hugepages)
 {
-	unsigned long have = hugepages_free_mb();
+	const struct hugepages h = hugepages_read();
+	const unsigned long have = h.free * h.kb / 1024;
+	/* Those in use stay in use; some beyond what is wanted, as others may take a few. */
+	const unsigned long enough =
+		h.total - h.free + RTE_ALIGN_CEIL((want_mb + 128) * 1024ul, h.kb) / h.kb;
 	char mb[16];
 
 	if (hugepages != AP_CFG_OFF && have >= want_mb) {
@@ -103,8 +113,8 @@ arg_memory(struct args *a, unsigned want_mb, enum ap_cfg_switch hugepages)
 		fprintf(stderr,
 			"warning: %lu MB of free hugepages, this deployment wants %u: running "
 			"without.\n"
-			"         Slower. To change: sysctl vm.nr_hugepages=%u\n",
-			have, want_mb, want_mb / 2 + 64);
+			"         Slower. To change: sysctl vm.nr_hugepages=%lu\n",
+			have, want_mb, enough);
 	snprintf(mb, sizeof(mb), "%u", want_mb);
 	arg(a, "--no-huge");
 	arg(a, "--no-shconf");

@@ -142,3 +142,32 @@ def test_a_killed_one_is_followed_by_its_namesake(runtime, deployment):
     os.utime(folder, (OLD, OLD))
     assert airpath(runtime, "run", "--quiet", "--seconds", 0.2, deployment).returncode == 0
     assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("total", "free", "kib", "said", "advice"),
+    [
+        (0, 0, 2048, 0, 320),
+        (2048, 100, 2048, 200, 2268),  # those of others stay where they are
+        (0, 0, 1048576, 0, 1),
+    ],
+)
+def test_without_hugepages_it_runs_and_says_how_many_are_enough(
+    runtime, deployment, tmp_path, total, free, kib, said, advice
+):
+    meminfo = tmp_path / "meminfo"
+    meminfo.write_text(
+        f"HugePages_Total: {total}\nHugePages_Free: {free}\nHugepagesize: {kib} kB\n"
+    )
+    as_if = f'mount --bind "{meminfo}" /proc/meminfo && exec "$@"'
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", as_if, "sh", AIRPATH, "run", "--seconds", "0.1", deployment],
+        env=os.environ | {"RUNTIME_DIRECTORY": str(runtime)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"warning: {said} MB of free hugepages, this deployment wants 512" in done.stderr
+    assert f"sysctl vm.nr_hugepages={advice}\n" in done.stderr
+    assert ", no hugepages\n" in done.stderr
