@@ -19,16 +19,30 @@ by hand, then AIRPATH_SETUP=skip make ..."
 	done
 }
 
+# A machine that has just started may be updating itself: wait for it, here and with
+# DPkg::Lock::Timeout, which is of no use here.
+update_lists() {
+	for _ in $(seq 60); do
+		error=$(LC_ALL=C apt-get update -q 2>&1 >/dev/null) && return 0
+		case $error in
+		*"Could not get lock"*) sleep 5 ;;
+		*) break ;;
+		esac
+	done
+	echo "$error" >&2
+	say "apt-get update failed; trying with the lists at hand"
+}
+
 install_packages() {
 	missing=$(missing_packages | tr '\n' ' ')
 	[ -n "$missing" ] || return 0
 	[ "$(id -u)" = 0 ] || die "missing packages; run as root: apt-get install --no-install-recommends $missing"
 	say "installing $missing"
 	export DEBIAN_FRONTEND=noninteractive
-	apt-get update -q >/dev/null || say "apt-get update failed; trying with the lists at hand"
+	update_lists
 	log=$(mktemp)
 	# shellcheck disable=SC2086 # a list of names
-	apt-get install -q -y --no-install-recommends $missing >"$log" 2>&1 || {
+	apt-get install -q -y -o DPkg::Lock::Timeout=600 --no-install-recommends $missing >"$log" 2>&1 || {
 		tail -n 30 "$log" >&2
 		die "apt-get failed; the whole log is $log"
 	}
@@ -36,7 +50,9 @@ install_packages() {
 }
 
 make_venv() {
-	cmp -s tools/requirements.txt .venv/requirements.txt && return 0
+	# pip does not start where the folder was moved or Python became another.
+	cmp -s tools/requirements.txt .venv/requirements.txt && .venv/bin/pip --version >/dev/null 2>&1 &&
+		return 0
 	say "Python packages into .venv"
 	python=/usr/bin/python3
 	[ -x $python ] || python=python3
