@@ -14,6 +14,9 @@ step() {
 	fi
 }
 
+# Without a list of files every check of them would pass.
+git ls-files >/dev/null || exit 1
+
 sources() { git ls-files --cached --others --exclude-standard "$@" | while read -r f; do
 	[ -f "$f" ] && echo "$f"
 done; }
