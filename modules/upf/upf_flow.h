@@ -52,6 +52,7 @@ _Static_assert(sizeof(struct upf_flow_key) == 48, "six words");
 #define UPF_WAY_GROUP_SHIFT 8
 #define UPF_WAY_QFI_SHIFT 16
 #define UPF_WAY_TOS_SHIFT 24
+#define UPF_WAY_TOS_MASK (0xFFULL << UPF_WAY_TOS_SHIFT)
 #define UPF_WAY_LABEL_SHIFT 32
 #define UPF_WAY_VALID (1ULL << 52)
 #define UPF_WAY_MASK ((1ULL << 56) - 1)
@@ -65,7 +66,8 @@ enum upf_flow_state {
 	UPF_FLOW_CLOSING = 1 << 3,  /**< TCP: FIN or RST was seen */
 	UPF_FLOW_SCANNING = 1 << 4, /**< `app` is the scan it has: upf_scans.h */
 	UPF_FLOW_NAMED = 1 << 5,    /**< its name is about to be looked up with others */
-	UPF_FLOW_BEGINS = 1 << 6, /**< a SYN of this vector waits to be decided, as what follows */
+	UPF_FLOW_WAITS =
+		1 << 6, /**< a packet of this vector is to be decided: so are those behind */
 };
 
 /** Worker: rw. A way has seven octets of its word. */
@@ -146,23 +148,28 @@ upf_flow_fold(uint64_t a, uint64_t b)
 	return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
+/** Of IPv4: the words of a key that may be other than zero. */
 static inline uint64_t
-upf_flow_hash_words(const struct upf_flows *t, const uint64_t k[6])
+upf_flow_hash4(const struct upf_flows *t, uint32_t end0, uint32_t end1, uint64_t k4, uint64_t k5)
 {
 	const uint64_t *s = t->secret;
 
-	return upf_flow_fold(upf_flow_fold(k[0] ^ s[0], k[2] ^ s[1]) ^ k[5],
-			     upf_flow_fold(k[4] ^ s[2], s[3]) ^
-				     upf_flow_fold(k[1] ^ s[4], k[3] ^ s[5]));
+	return upf_flow_fold(upf_flow_fold(((uint64_t)end1 << 32 | end0) ^ s[0], k4 ^ s[1]) ^ k5,
+			     s[2]);
 }
 
 static inline uint64_t
 upf_flow_hash(const struct upf_flows *t, const struct upf_flow_key *key)
 {
+	const uint64_t *s = t->secret;
 	uint64_t k[6];
 
 	memcpy(k, key, sizeof(k));
-	return upf_flow_hash_words(t, k);
+	if (!(key->what & UPF_FLOW_IP6))
+		return upf_flow_hash4(t, (uint32_t)k[0], (uint32_t)k[2], k[4], k[5]);
+	return upf_flow_fold(upf_flow_fold(k[0] ^ s[0], k[2] ^ s[1]) ^ k[5],
+			     upf_flow_fold(k[4] ^ s[2], s[3]) ^
+				     upf_flow_fold(k[1] ^ s[4], k[3] ^ s[5]));
 }
 
 /** @return index of the line where a flow of that hash is at home. */

@@ -158,17 +158,16 @@ headers_said(struct upf_flow_visit *v, struct upf_flow *f, uint16_t app)
 
 /* --- the lane --------------------------------------------------------------------------------- */
 
-/** @return lane or -1 - drop reason */
+/** @param f takes what the packet is told by. @return lane or -1 - drop reason */
 static int
-match(const struct upf_session *s, unsigned group, struct rte_mbuf *m, uint16_t app)
+match(const struct upf_session *s, unsigned group, struct rte_mbuf *m, uint16_t app, struct flow *f)
 {
 	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
-	struct flow f;
 	int lane;
 
-	if (flow_decode(ip, m->data_len, &f) < 0)
+	if (flow_decode(ip, m->data_len, f) < 0)
 		return dropped(UPF_MISS_BAD_INNER);
-	lane = upf_match_group(s, group, ip, &f,
+	lane = upf_match_group(s, group, ip, f,
 			       upf_matched_rx(m) & UPF_RX_QFI ? upf_matched_qfi(m) : UPF_NO_QFI,
 			       app);
 	return lane >= 0 ? lane : dropped(lane);
@@ -188,22 +187,51 @@ detected(const struct upf_flow_packet *p, const struct upf_session *s, unsigned 
 	upf_urr_detected(upf_accounts_of(s), lane, &d);
 }
 
+/**
+ * The lane of this packet's way; and of the answers', foretold: a session with one group of PDRs
+ * for each direction, whose downlink packets have no QFI, and the ToS of those they answer. Where
+ * that is wrong the word differs, and such a packet is matched as any.
+ */
+static void
+ways_set(const struct upf_flow_visit *v, struct upf_flow *f, const struct upf_flow_packet *p,
+	 const struct upf_session *s, unsigned group, unsigned lane, const struct flow *flow)
+{
+	const unsigned both = UPF_SESSION_FLOW_UP | UPF_SESSION_FLOW_DOWN;
+	const bool down = group != 0; /* the answers are */
+	const unsigned back = down ? 0 : s->only_qfi;
+	uint64_t way =
+		UPF_WAY_VALID | (uint64_t)back << UPF_WAY_GROUP_SHIFT | (p->way & UPF_WAY_TOS_MASK);
+	int answers;
+
+	upf_flow_way_set(f, p->dir, p->way | lane);
+	if ((s->flags & both) != both || s->rules->tells || f->way[!p->dir] & UPF_WAY_VALID ||
+	    (p->key.what & (UPF_FLOW_IP6 | UPF_FLOW_PORTS)) != UPF_FLOW_PORTS ||
+	    (down ? group != s->only_qfi : s->flags & UPF_SESSION_READS_QFI))
+		return;
+	if (s->flags & UPF_SESSION_READS_QFI)
+		way |= (uint64_t)UPF_NO_QFI << UPF_WAY_QFI_SHIFT;
+	answers = upf_match_answers(s, back, flow, app_of(v, f));
+	if (answers >= 0)
+		upf_flow_way_set(f, !p->dir, way | (unsigned)answers);
+}
+
 /** Of a flow that nobody looks at any more, or not at this packet. */
 static int
 lane_by_way(const struct upf_flow_visit *v, unsigned i, struct upf_flow *f,
 	    const struct upf_session *s, unsigned group)
 {
 	const struct upf_flow_packet *p = &v->at[i];
+	struct flow flow;
 	int lane;
 
 	if (f->state & UPF_FLOW_BAD)
 		return -1 - UPF_FLOW_DROP_DPI_BAD;
 	if (((f->way[p->dir] ^ p->way) & UPF_WAY_PACKET_MASK) == 0)
 		return (int)(f->way[p->dir] & UPF_WAY_LANE_MASK);
-	lane = match(s, group, v->pkts[i], app_of(v, f));
+	lane = match(s, group, v->pkts[i], app_of(v, f), &flow);
 	if (lane < 0)
 		return lane;
-	upf_flow_way_set(f, p->dir, p->way | (uint64_t)lane);
+	ways_set(v, f, p, s, group, (unsigned)lane, &flow);
 	detected(p, s, group, (unsigned)lane);
 	return lane;
 }
@@ -291,21 +319,22 @@ lane_new(struct upf_flow_visit *v, unsigned i, const struct upf_session *s, unsi
 	struct upf_flow_packet *p = &v->at[i];
 	const bool reads_app = s->rules->reads & UPF_READS_APP;
 	struct upf_flow *f;
+	struct flow flow;
 	int lane = 0;
 
 	/* What no PDR takes makes no entry, but where an application's name may change that. */
 	if (!reads_app || !is_honest(s, group, v->pkts[i]))
-		lane = match(s, group, v->pkts[i], v->app[i]);
+		lane = match(s, group, v->pkts[i], v->app[i], &flow);
 	if (lane < 0)
 		return lane;
 	p->flow = entry_make(v, p, s);
 	if (p->flow == UPF_FLOW_NONE)
-		return match(s, group, v->pkts[i], v->app[i]);
+		return match(s, group, v->pkts[i], v->app[i], &flow);
 	f = &v->flows->flows[p->flow];
 	if (reads_app)
 		headers_said(v, f, v->app[i]);
 	else
-		upf_flow_way_set(f, p->dir, p->way | (uint64_t)lane);
+		ways_set(v, f, p, s, group, (unsigned)lane, &flow);
 	return lane_known(v, i, s, group);
 }
 
@@ -322,10 +351,9 @@ lane_of(struct upf_flow_visit *v, unsigned i)
 		p->flow = upf_flow_find(v->flows, &p->key, p->hash);
 	if (p->flow == UPF_FLOW_NONE)
 		return lane_new(v, i, s, group);
-	if (p->tcp & UPF_FLOW_TCP_ENDS) {
-		v->flows->flows[p->flow].state &= (uint8_t)~UPF_FLOW_BEGINS;
+	v->flows->flows[p->flow].state &= (uint8_t)~UPF_FLOW_WAITS;
+	if (p->tcp & UPF_FLOW_TCP_ENDS)
 		upf_flow_packet_tcp(p, &v->flows->flows[p->flow]);
-	}
 	return lane_known(v, i, s, group);
 }
 

@@ -45,10 +45,14 @@ read(struct upf_flow_visit *v, uint16_t nb)
 
 /** @return whether nothing is left to find out of the flow for this packet */
 static inline bool
-is_decided(const struct upf_flow *f, const struct upf_flow_packet *p, const struct upf_session *s)
+is_decided(const struct upf_flow *f, const struct upf_flow_packet *p, const struct upf_session *s,
+	   const struct rte_mbuf *m)
 {
-	return (f->state & (UPF_FLOW_FINAL | UPF_FLOW_BAD | UPF_FLOW_BEGINS)) == UPF_FLOW_FINAL &&
-	       f->stamp == s->stamp && ((f->way[p->dir] ^ p->way) & UPF_WAY_PACKET_MASK) == 0;
+	const unsigned state = f->state & (UPF_FLOW_FINAL | UPF_FLOW_BAD | UPF_FLOW_WAITS);
+
+	return f->stamp == s->stamp && ((f->way[p->dir] ^ p->way) & UPF_WAY_PACKET_MASK) == 0 &&
+	       (likely(state == UPF_FLOW_FINAL) ||
+		(state == 0 && upf_flow_packet_is_bare(p, s, m)));
 }
 
 /** @return whether the packet's flow says its lane */
@@ -63,11 +67,13 @@ take_lane(struct upf_flow_visit *v, uint16_t i)
 	upf_flow_seen(f, v->tick);
 	/* Another flow from here on, but not for packets before it that are not decided yet. */
 	if (unlikely((p->tcp & (UPF_FLOW_TCP_ENDS | UPF_FLOW_TCP_ACK)) == UPF_FLOW_TCP_SYN))
-		f->state |= UPF_FLOW_BEGINS;
+		f->state |= UPF_FLOW_WAITS;
 	else if (unlikely(p->tcp & UPF_FLOW_TCP_ENDS))
 		upf_flow_packet_tcp(p, f);
-	if (unlikely(!is_decided(f, p, s)))
+	if (unlikely(!is_decided(f, p, s, v->pkts[i]))) {
+		f->state |= UPF_FLOW_WAITS;
 		return false;
+	}
 	lane = (uint16_t)(f->way[p->dir] & UPF_WAY_LANE_MASK);
 	rte_prefetch0_write(&s->lanes[lane]);
 	upf_matched_lane_set(v->pkts[i], lane);

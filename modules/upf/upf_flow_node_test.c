@@ -462,6 +462,53 @@ scans_are_taken_from_the_oldest(void **state)
 	assert_int_equal(one(request(2000, "news.example")), OTHER_UP);
 }
 
+/* Segments without data do not wait for their flow's name, but for packets before them that do. */
+static void
+segments_without_data_follow_the_request(void **state)
+{
+	struct rte_mbuf *m[3], **out;
+
+	(void)state;
+	session(1);
+	host_is("news.example", NEWS);
+	assert_int_equal(one(bare(true, 4000, SYN)), OTHER_UP);
+	for (unsigned i = 0; i < 2 * DPI_SCAN_PACKETS; i++)
+		assert_int_equal(one(bare(i & 1, 4000, ACK)), i & 1 ? OTHER_UP : OTHER_DOWN);
+	m[0] = request(4000, "news.example");
+	m[1] = bare(true, 4000, ACK);
+	m[2] = bare(false, 4000, ACK);
+	assert_int_equal(run(m, 3, &out), 3);
+	assert_int_equal(upf_matched_lane(out[0]), NEWS_UP);
+	assert_int_equal(upf_matched_lane(out[1]), NEWS_UP);
+	assert_int_equal(upf_matched_lane(out[2]), NEWS_DOWN);
+	rte_pktmbuf_free_bulk(out, 3);
+}
+
+/* PDRs that look at the ToS: answers whose ToS is another one than was foretold have their own. */
+static void
+answers_may_be_other_than_foretold(void **state)
+{
+	Airpath__Upf__V1__Filter *f;
+	struct rte_mbuf *m;
+
+	(void)state;
+	test_plain(&msg, 77, HANDLE, UE);
+	msg.m.version = 1;
+	for (unsigned i = 0; i < 2; i++) {
+		f = test_filter(&msg, app_pdr(3 + i, i ? UPF_CORE : UPF_ACCESS, 0));
+		f->tos = 0xB8;
+		f->tos_mask = 0xFC;
+	}
+	assert_int_equal(test_set(&u, &msg.m), 0);
+	for (unsigned i = 0; i < 8; i++) {
+		const bool marked = (i & 1) != (i < 4); /* of the first answer, too */
+
+		m = bare(i % 4 == 0, 4000 + (uint16_t)(i / 4), i % 4 == 0 ? SYN : ACK);
+		rte_pktmbuf_mtod(m, uint8_t *)[1] = marked ? 0xB8 : 0;
+		assert_int_equal(one(m), (marked ? 0 : 2) + (i % 4 != 0));
+	}
+}
+
 /* In one vector: a flow begins and ends; and one whose rules are new ends where another begins,
  * whose SYN must not act on what came before it. */
 static void
@@ -559,6 +606,8 @@ main(void)
 		TEST(a_name_may_bring_the_first_lane),
 		TEST(nothing_is_lost_for_want_of_room),
 		TEST(scans_are_taken_from_the_oldest),
+		TEST(segments_without_data_follow_the_request),
+		TEST(answers_may_be_other_than_foretold),
 		TEST(packets_of_a_vector_keep_their_order),
 		TEST(random_traffic_over_swaps),
 	};

@@ -9,6 +9,7 @@
 #include <rte_byteorder.h>
 #include <rte_mbuf.h>
 
+#include "codec/be.h"
 #include "codec/flow.h"
 #include "modules/dpi/dpi_look.h"
 #include "modules/dpi/dpi_set.h"
@@ -60,9 +61,15 @@ static inline bool
 upf_flow_packet_usual(struct upf_flow_packet *p, const uint8_t *ip, uint16_t len,
 		      const struct upf_flows *t, uint32_t handle)
 {
+	/* Octet 0: no options; 6 and 7: no fragment. */
+	const uint64_t looked_at = 0xFF3F0000000000FF, usual = 0x45;
 	uint32_t src, dst, ports, swapped, differ, other;
+	uint64_t head;
 
-	if (unlikely(len < 40 || ip[0] != 0x45 || (ip[6] & 0x3F) != 0 || ip[7] != 0 ||
+	if (unlikely(len < 40))
+		return false;
+	memcpy(&head, ip, sizeof(head));
+	if (unlikely((head & looked_at) != usual ||
 		     (ip[9] != IPPROTO_TCP && ip[9] != IPPROTO_UDP) || (ip[2] == 0 && ip[3] < 40)))
 		return false;
 	memcpy(&src, ip + 12, 4);
@@ -80,7 +87,7 @@ upf_flow_packet_usual(struct upf_flow_packet *p, const uint8_t *ip, uint16_t len
 	p->words[3] = 0;
 	p->words[4] = (uint64_t)(ports ^ ((ports ^ swapped) & other)) << 32 | handle;
 	p->words[5] = (uint64_t)UPF_FLOW_PORTS << 8 | ip[9];
-	p->hash = upf_flow_hash_words(t, p->words);
+	p->hash = upf_flow_hash4(t, src ^ differ, dst ^ differ, p->words[4], p->words[5]);
 	p->upper = 20;
 	p->tcp = ip[33] & (uint8_t) - (ip[9] == IPPROTO_TCP);
 	return true;
@@ -108,6 +115,21 @@ upf_flow_packet_way(const struct upf_session *s, const struct rte_mbuf *m, const
 		way |= (uint64_t)((uint32_t)(ip[1] & 0xF) << 16 | (uint32_t)ip[2] << 8 | ip[3])
 		       << UPF_WAY_LABEL_SHIFT;
 	return way;
+}
+
+/** @return whether it is a segment of TCP that brings nothing of its flow's name: no data, and no
+ * SYN of the UE's, whose sequence number is wanted. */
+static inline bool
+upf_flow_packet_is_bare(const struct upf_flow_packet *p, const struct upf_session *s,
+			const struct rte_mbuf *m)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
+	const bool is_down = s->flags & UPF_SESSION_FLOW_DOWN && upf_matched_lane(m) == 0;
+	const unsigned total = ip[0] >> 4 == 4 ? be16_get(ip + 2) : 40U + be16_get(ip + 4);
+
+	if (p->tcp == 0 || (p->tcp & UPF_FLOW_TCP_SYN && !is_down))
+		return false;
+	return p->upper + (unsigned)(ip[p->upper + 12] >> 4) * 4 >= total;
 }
 
 /** All but flow. @return p->ok */

@@ -57,6 +57,26 @@ upf_match_group(const struct upf_session *s, unsigned group, const uint8_t *p, c
 }
 
 int
+upf_match_answers(const struct upf_session *s, unsigned group, const struct flow *f, uint16_t app)
+{
+	const struct upf_group *g = &s->rules->groups[group];
+	struct upf_packet packet = {.flow = *f, .qfi = UPF_NO_QFI, .app = app};
+	int order;
+
+	if (!g->filters || s->ue_ip4 == 0)
+		return -1;
+	memcpy(packet.flow.src, f->dst, sizeof(f->dst));
+	memcpy(packet.flow.dst, f->src, sizeof(f->src));
+	packet.flow.ports[0] = f->ports[1];
+	packet.flow.ports[1] = f->ports[0];
+	packet.ue =
+		(uint8_t)((memcmp(packet.flow.src, &s->ue_ip4, 4) == 0 ? UPF_SOURCE_UE : 0) |
+			  (memcmp(packet.flow.dst, &s->ue_ip4, 4) == 0 ? UPF_DESTINATION_UE : 0));
+	order = upf_filter_match(g->filters, &packet);
+	return order >= 0 ? (int)upf_group_lane(g, (unsigned)order) : -1;
+}
+
+int
 upf_match_lane(const struct upf_session *s, const struct upf_arrival *a, const uint8_t *p,
 	       uint32_t len)
 {

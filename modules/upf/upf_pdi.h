@@ -51,6 +51,16 @@ int upf_match_group(const struct upf_session *s, unsigned group, const uint8_t *
 		    const struct flow *f, uint8_t qfi, uint16_t app);
 
 /**
+ * The lane of packets that answer one: ports and addresses are the other way round, the ToS is the
+ * same, and there is no QFI.
+ * @param group that these come by
+ * @param f of the packet that they answer, IPv4
+ * @return lane, or -1
+ */
+int upf_match_answers(const struct upf_session *s, unsigned group, const struct flow *f,
+		      uint16_t app);
+
+/**
  * What has no application, from the packet alone.
  * @param s the session itself, no alias
  * @param a of the packet; teid 0 unless UPF_RX_TUNNEL in rx

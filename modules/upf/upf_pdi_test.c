@@ -109,15 +109,21 @@ packet_bytes(const struct packet *k, uint8_t *p)
 	return at;
 }
 
+static struct upf_arrival
+arrival(const struct packet *k)
+{
+	return (struct upf_arrival){.teid = k->tunnel ? k->teid : 0,
+				    .qfi = k->qfi,
+				    .interface = (uint8_t)k->interface,
+				    .rx = (uint8_t)((k->tunnel ? UPF_RX_TUNNEL : 0) |
+						    (k->has_qfi ? UPF_RX_QFI : 0) |
+						    (k->ip6 ? UPF_RX_INNER6 : 0))};
+}
+
 static int
 match(const struct upf_session *s, const struct packet *k)
 {
-	struct upf_arrival a = {.teid = k->tunnel ? k->teid : 0,
-				.qfi = k->qfi,
-				.interface = (uint8_t)k->interface,
-				.rx = (uint8_t)((k->tunnel ? UPF_RX_TUNNEL : 0) |
-						(k->has_qfi ? UPF_RX_QFI : 0) |
-						(k->ip6 ? UPF_RX_INNER6 : 0))};
+	const struct upf_arrival a = arrival(k);
 	uint8_t p[128];
 
 	return upf_match_lane(s, &a, p, packet_bytes(k, p));
@@ -348,6 +354,31 @@ random_session(unsigned pdrs)
 		random_pdr(i + 1);
 }
 
+/* What is foretold of the packets that answer this one holds for them. */
+static void
+answers_agree(const struct upf_session *s, const struct packet *k)
+{
+	const struct upf_arrival a = arrival(k);
+	const int group = upf_group_of(s->rules, &a);
+	struct packet back = *k;
+	struct flow f;
+	uint8_t p[128];
+	int lane, foretold;
+
+	assert_true(flow_decode(p, packet_bytes(k, p), &f) > 0);
+	if (group < 0 || k->ip6 || !f.has_ports)
+		return;
+	back.src[0] = k->dst[0];
+	back.dst[0] = k->src[0];
+	back.ports[0] = k->ports[1];
+	back.ports[1] = k->ports[0];
+	back.has_qfi = false;
+	lane = match(s, &back);
+	foretold = upf_match_answers(s, (unsigned)group, &f, 0);
+	if (foretold != lane && (lane >= 0 || foretold >= 0))
+		fail_msg("lane %d of answers is foretold as %d", lane, foretold);
+}
+
 static void
 against_the_model(unsigned sessions, unsigned max_pdrs, unsigned packets, unsigned *matched)
 {
@@ -368,6 +399,7 @@ against_the_model(unsigned sessions, unsigned max_pdrs, unsigned packets, unsign
 			*matched += id != 0;
 			if (lane == UPF_MISS_QFI)
 				assert_int_not_equal(model(&k, true, false), 0);
+			answers_agree(s, &k);
 		}
 		assert_int_equal(test_delete(&u, HANDLE, 77), 0);
 	}
