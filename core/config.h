@@ -362,8 +362,9 @@ struct ap_cfg_upf_interface {
 	unsigned addresses_count;
 	char **gateways; /**< default routes, at most one a family */
 	unsigned gateways_count;
-	uint32_t mtu; /**< B of IP, default 1500 */
-	bool lan;     /**< frames of Ethernet PDU sessions, without addresses */
+	uint32_t mtu;     /**< B of IP, default 1500 */
+	bool lan;         /**< frames of Ethernet PDU sessions, without addresses */
+	bool proxy_neigh; /**< upf: answers ARP and neighbour solicitations for its UEs */
 };
 
 struct ap_cfg_upf_route {

@@ -292,6 +292,7 @@ static const cyaml_schema_field_t upf_interface_fields[] = {
 			     0, 2),
 	CYAML_FIELD_UINT("mtu", OPT, struct ap_cfg_upf_interface, mtu),
 	CYAML_FIELD_BOOL("lan", OPT, struct ap_cfg_upf_interface, lan),
+	CYAML_FIELD_BOOL("proxy_neigh", OPT, struct ap_cfg_upf_interface, proxy_neigh),
 	CYAML_FIELD_END};
 static const cyaml_schema_value_t upf_interface_value = {
 	CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct ap_cfg_upf_interface, upf_interface_fields)};

@@ -235,9 +235,10 @@ interface_finish(const struct ap_config *cfg, const struct ap_cfg_upf *upf,
 		BAD(&i->mtu, AT "mtu %u must be 576..9600", WHERE, i->mtu);
 	if (port && port->mtu && i->mtu > port->mtu)
 		BAD(&i->mtu, AT "mtu %u, but port %s has %u", WHERE, i->mtu, i->port, port->mtu);
-	if (i->lan && (i->addresses_count || i->gateways_count || i->types_count))
+	if (i->lan && (i->addresses_count || i->gateways_count || i->types_count || i->proxy_neigh))
 		BAD(&i->lan,
-		    AT "lan: it carries frames: addresses, gateways and types are not for it",
+		    AT "lan: it carries frames: addresses, gateways, types and proxy_neigh are "
+		       "not for it",
 		    WHERE);
 	if (i->lan)
 		return 0;

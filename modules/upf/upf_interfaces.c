@@ -46,6 +46,7 @@ interface_fill(struct upf_net_interface *to, struct ap_port *const *ports, uint8
 	for (unsigned t = 0; t < cfg->types_count; t++)
 		to->types |= (uint8_t)(1 << cfg->types[t]);
 	to->lan = cfg->lan;
+	to->proxy = cfg->proxy_neigh;
 	to->vlan = (uint16_t)cfg->vlan;
 	to->mtu = (uint16_t)cfg->mtu;
 	for (unsigned a = 0; a < cfg->addresses_count; a++)

@@ -10,6 +10,7 @@
 #include "modules/upf/upf_local.h"
 #include "modules/upf/upf_net_test.h"
 #include "test_eal.h"
+#include "test_upf.h"
 
 #define S 1000000000ULL
 #define PEER 3
@@ -312,6 +313,57 @@ advertisements_update_what_is_there(void **state)
 	assert_int_equal(take(&f), UPF_LOCAL_GONE);
 	assert_int_equal(e->word & 0xFFFFFFFFFFFF, 0x990000000002);
 	assert_int_equal(e->probe_ns, S);
+}
+
+/* --- proxy ------------------------------------------------------------------------------------ */
+
+/* RFC 1027, RFC 4861 §7.2.8: for UEs with a session, where the interface says so. */
+static void
+neighbours_of_ues_are_answered(void **state)
+{
+	static const uint8_t router[4] = {10, 0, 0, 254}, none[4], ue[4] = {10, 0, 0, 77};
+	static const uint8_t nobody[4] = {10, 0, 0, 78}, router6[16] = {0xfd, 6, [15] = 0xfe};
+	static const uint8_t ue6[16] = {0x20, 1, 0xd, 0xb8, [7] = 1, [15] = 5};
+	static struct test_message msg;
+	static struct test_unit u;
+	struct net_frame f = arp(1, router, ue), f6 = nd(135, 0, router6, solicited_node, ue6, 1);
+
+	(void)state;
+	test_unit_open(&u);
+	test_plain(&msg, 77, 0x12300101, 0x0A00004D);
+	msg.m.ue_ip6 = test_ip6(&msg, 0x20010DB800000001ULL, 0);
+	msg.m.ue_ip6_bits = 64;
+	assert_int_equal(test_set(&u, &msg.m), 0);
+	net->users = u.index;
+	assert_int_equal(take_of(&in6, &f, 0), UPF_LOCAL_GONE);
+	assert_int_equal(take_of(&in6, &f6, 0), UPF_LOCAL_GONE);
+	net->links[N3].proxy = net->links[N6].proxy = true;
+	assert_int_equal(take_of(&in3, &f, 0), UPF_LOCAL_GONE); /* not the session's network */
+	assert_int_equal(drops[UPF_LOCAL_DROP_NOT_OURS], 3);
+	assert_int_equal(take_of(&in6, &f, 0), UPF_LOCAL_ANSWER);
+	assert_memory_equal(bytes() + 14, "\0\1\x08\0\6\4\0\2", 8);
+	assert_memory_equal(bytes() + 22, net_mac_n6, 6);
+	assert_memory_equal(bytes() + 28, ue, 4);
+	assert_memory_equal(bytes() + 38, router, 4);
+	assert_int_equal(upf_leave(got)->interface, N6);
+	assert_int_equal(take_of(&in6, &f6, 0), UPF_LOCAL_ANSWER);
+	assert_int_equal(bytes()[58], 0x40); /* no Override */
+	assert_memory_equal(bytes() + 62, ue6, 16);
+	assert_memory_equal(bytes() + 80, net_mac_n6, 6);
+	f = arp(1, none, ue); /* who wants the address is told that it is taken */
+	assert_int_equal(take_of(&in6, &f, 0), UPF_LOCAL_ANSWER);
+	f = arp(1, ue, ue);
+	assert_int_equal(take_of(&in6, &f, 0), UPF_LOCAL_GONE);
+	assert_int_equal(used, 1);
+	f = arp(1, router, nobody);
+	assert_int_equal(take_of(&in6, &f, 0), UPF_LOCAL_GONE);
+	assert_int_equal(drops[UPF_LOCAL_DROP_NOT_OURS], 4);
+	assert_int_equal(test_delete(&u, 0x12300101, 77), 0);
+	f = arp(1, router, ue);
+	assert_int_equal(take_of(&in6, &f, 0), UPF_LOCAL_GONE);
+	assert_int_equal(take_of(&in6, &f6, 0), UPF_LOCAL_GONE);
+	assert_int_equal(drops[UPF_LOCAL_DROP_NOT_OURS], 6);
+	test_unit_close(&u);
 }
 
 /* --- ICMP ------------------------------------------------------------------------------------- */
@@ -677,6 +729,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(solicitations_are_answered, up, down),
 		cmocka_unit_test_setup_teardown(what_is_no_neighbour_discovery, up, down),
 		cmocka_unit_test_setup_teardown(advertisements_update_what_is_there, up, down),
+		cmocka_unit_test_setup_teardown(neighbours_of_ues_are_answered, up, down),
 		cmocka_unit_test_setup_teardown(echo_is_answered, up, down),
 		cmocka_unit_test_setup_teardown(what_nobody_here_speaks, up, down),
 		cmocka_unit_test_setup_teardown(a_ttl_that_ends_here, up, down),

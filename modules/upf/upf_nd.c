@@ -3,6 +3,7 @@
 
 #include "codec/be.h"
 #include "codec/ip.h"
+#include "modules/upf/upf_index.h"
 #include "modules/upf/upf_nd.h"
 #include "modules/upf/upf_packet.h"
 
@@ -57,6 +58,20 @@ on_link(const struct upf_net *net, const struct upf_link *link, bool v6, const u
 		return true;
 	key = key_of(link, v6, address);
 	return upf_neigh_find(&net->neighs, &key) >= 0;
+}
+
+/** Whether we answer for a UE: one whose session takes packets that come by this interface. */
+static bool
+is_user(const struct upf_net *net, const struct upf_link *link, bool v6, const uint8_t *address)
+{
+	uint32_t ip4;
+
+	if (!link->proxy || net->users == NULL)
+		return false;
+	if (v6)
+		return upf_index_ip6(net->users, link->index, address) != 0;
+	memcpy(&ip4, address, sizeof(ip4));
+	return upf_index_ip4(net->users, link->index, ip4) != 0;
 }
 
 /** Refreshes an entry, or makes one when we are to answer. */
@@ -122,7 +137,9 @@ upf_arp_take(struct upf_net *net, const struct upf_link *link, struct rte_mbuf *
 		return UPF_ND_MALFORMED;
 	if (upf_link_has(link, false, spa))
 		return UPF_ND_CONFLICT;
-	ours = upf_link_has(link, false, tpa);
+	/* Who announces an address of a UE, or has it, is not to be told that it is ours. */
+	ours = upf_link_has(link, false, tpa) ||
+	       (memcmp(spa, tpa, 4) != 0 && is_user(net, link, false, tpa));
 	/* An announcement (spa = tpa) refreshes, a probe (spa = 0) says nothing of the sender. */
 	if (memcmp(spa, zero, 4) != 0)
 		learn(net, link, false, spa, sha, ours && arp[7] == ARP_REQUEST, now_ns);
@@ -192,6 +209,7 @@ solicited(struct upf_net *net, const struct upf_link *link, struct rte_mbuf **m,
 	bool dad = memcmp(src, zero, 16) == 0, group = dst[0] == 0xff;
 	static const uint8_t solicited_node[13] = {0xff, 2, [11] = 1, [12] = 0xff};
 	uint8_t frame[18 + UPF_ND_BYTES];
+	uint8_t flags = FLAG_OVERRIDE;
 	struct upf_neigh_key key;
 	uint64_t word = 0;
 	int index;
@@ -202,12 +220,15 @@ solicited(struct upf_net *net, const struct upf_link *link, struct rte_mbuf **m,
 	 * solicited-node multicast address; there is no source link-layer address option. */
 	if (dad && (memcmp(dst, solicited_node, 13) != 0 || mac))
 		return UPF_ND_MALFORMED;
-	if (!upf_link_has(link, true, target))
-		return UPF_ND_NOT_OURS;
+	if (!upf_link_has(link, true, target)) {
+		if (!is_user(net, link, true, target))
+			return UPF_ND_NOT_OURS;
+		flags = 0; /* §7.2.8: who has the address itself goes before a proxy */
+	}
 	if (dad)
 		return reply(m, pool, link, frame,
-			     nd_write(link, group_mac(all_nodes), target, all_nodes, ADVERT,
-				      FLAG_OVERRIDE, target, frame));
+			     nd_write(link, group_mac(all_nodes), target, all_nodes, ADVERT, flags,
+				      target, frame));
 	if (mac)
 		learn(net, link, true, src, mac, true, now_ns);
 	/* Without the option, which a unicast solicitation may leave out, we know the asker. */
@@ -219,7 +240,7 @@ solicited(struct upf_net *net, const struct upf_link *link, struct rte_mbuf **m,
 		return group ? UPF_ND_MALFORMED : UPF_ND_NOT_OURS;
 	return reply(m, pool, link, frame,
 		     nd_write(link, mac ? mac_word(mac) : word & 0xFFFFFFFFFFFF, target, src,
-			      ADVERT, FLAG_SOLICITED | FLAG_OVERRIDE, target, frame));
+			      ADVERT, FLAG_SOLICITED | flags, target, frame));
 }
 
 /** §7.2.5 */

@@ -4,7 +4,8 @@
 
 /**
  * ARP (RFC 826, RFC 5227) and neighbour discovery (RFC 4861 §7, RFC 4862 §5.4) for addresses of
- * ours: what is received, and the requests upf_out sends. We are a router that advertises nothing.
+ * ours, and where the interface says so for those of UEs (RFC 1027, RFC 4861 §7.2.8): what is
+ * received, and the requests upf_out sends. We are a router that advertises nothing.
  */
 
 #include <stdbool.h>

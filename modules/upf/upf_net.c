@@ -99,6 +99,7 @@ add_link(struct upf_net *net, const struct upf_net_interface *c, uint8_t index)
 	link->index = index;
 	link->port = c->port;
 	link->types = net->cfg.opaque ? UPF_LINK_OPAQUE : c->lan ? UPF_LINK_LAN : c->types;
+	link->proxy = c->proxy;
 	link->vlan = c->vlan;
 	link->mtu = c->mtu ? c->mtu : 1500;
 	link->l2_bytes = c->vlan ? ETH_HDR_BYTES + 4 : ETH_HDR_BYTES;

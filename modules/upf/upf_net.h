@@ -24,6 +24,8 @@
 #define UPF_NET_MTU_MIN 576     /**< RFC 1122 §3.3.2; with IPv6 addresses 1280, RFC 8200 §5 */
 #define UPF_NET_MTU_MAX 9600
 
+struct upf_index;
+
 /** What becomes of a tunnelled packet that is longer than its path's MTU. */
 enum upf_mtu_mode {
 	UPF_MTU_FRAGMENT, /**< the outer packet is fragmented */
@@ -37,6 +39,7 @@ struct upf_net_interface {
 	uint16_t vlan; /**< 1..4094; 0: untagged */
 	uint16_t mtu;  /**< octets of IP; 0: 1500 */
 	bool lan;      /**< frames of Ethernet sessions: UPF_LINK_LAN */
+	bool proxy;    /**< neighbours are answered for UEs, too */
 	uint8_t mac[6];
 	unsigned nb_addresses;
 	struct upf_net_prefix addresses[UPF_NET_ADDRESSES_MAX]; /**< ours, with the link's prefix */
@@ -87,6 +90,7 @@ struct upf_link {
 	uint8_t port;
 	uint8_t types; /**< Σ 1 << enum upf_interface_type, UPF_LINK_OPAQUE or UPF_LINK_LAN */
 	uint8_t nb_ip4, nb_ip6;
+	bool proxy;        /**< as of the interface */
 	uint8_t l2_bytes;  /**< 14, 18 with a VLAN tag; the EtherType is the last two */
 	uint8_t source[8]; /**< our MAC; then, with a VLAN, 0x8100 */
 	/** The link-local one made of the MAC is the last, and comes without IPv6 addresses too. */
@@ -144,7 +148,8 @@ struct upf_net {
 	struct upf_net_path *paths;  /**< likewise */
 	_Atomic uint32_t paths_high; /**< indices used so far are below */
 	struct upf_net_live live;
-	struct upf_net_cfg cfg; /**< defaults filled in; its lists are gone */
+	const struct upf_index *users; /**< whose addresses are answered for; NULL: nobody's */
+	struct upf_net_cfg cfg;        /**< defaults filled in; its lists are gone */
 };
 
 /** EAL is up. @return NULL with `err` filled. */

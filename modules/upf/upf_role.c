@@ -141,6 +141,7 @@ upf_build(struct ap_run *run, unsigned i, struct ap_error *err)
 		upf_destroy(upf);
 		return NULL;
 	}
+	upf->net->users = upf->index;
 	nodes_bind(run, upf);
 	upf->control = upf_control_create(upf, err);
 	if (upf->control == NULL) {

@@ -207,8 +207,9 @@ def bucket(ip4: bytes) -> int:
 
 
 class Edge:
-    def __init__(self, folder, *, tap: bool = False, **options):
-        """`tap`: in place of packet sockets, of which the kernel reassembles fragments."""
+    def __init__(self, folder, *, tap: bool = False, proxy_neigh: bool = False, **options):
+        """`tap`: in place of packet sockets, of which the kernel reassembles fragments.
+        `proxy_neigh`: of N6."""
         self.net = Net()
         self.name = f"edge-{id(self)}"
         ns = self.net.add("upf")
@@ -236,6 +237,7 @@ class Edge:
         ]
         interfaces[0]["addresses"] = [f"{N3}/24", f"{N3_6}/64"]
         interfaces[1] |= {"addresses": [f"{N6}/24", f"{N6_6}/64"], "gateways": [GW, GW_6]}
+        interfaces[1]["proxy_neigh"] = proxy_neigh
         interfaces[2]["addresses"] = [f"{N9}/24"]
         file = d.write(
             folder / "edge.yaml",
@@ -389,6 +391,29 @@ def test_arp_nd_and_echo_to_own_addresses(edge):
         assert sums_hold(reply)
     drops = e.stop()
     assert drops == {"upf_local_not_ours": 1}
+
+
+def test_neighbours_ask_for_ues(edge):
+    """A network that has the UEs' addresses on its link reaches them: RFC 1027, RFC 4861 §7.2.8."""
+    e = edge(proxy_neigh=True)
+    e.introduce()
+    e.n6.send(arp(GW_MAC, GW, UE))
+    e.n6.quiet()
+    e.agent().session()
+    e.n6.send(arp(GW_MAC, GW, UE))
+    reply = e.n6.receive(lambda f: ARP in f)
+    assert (reply.dst, reply[ARP].op, reply[ARP].hwsrc) == (GW_MAC, 2, N6_MAC)
+    assert (reply[ARP].psrc, reply[ARP].pdst) == (UE, GW)
+    e.n6.send(solicitation(GW_MAC, GW_6, f"{UE_6}5"))
+    na = e.n6.receive(lambda f: ICMPv6ND_NA in f)
+    assert (na[ICMPv6ND_NA].tgt, na[ICMPv6ND_NA].S, na[ICMPv6ND_NA].O) == (f"{UE_6}5", 1, 0)
+    assert na[ICMPv6NDOptDstLLAddr].lladdr == N6_MAC
+    e.n6.send(Ether(src=GW_MAC, dst=reply[ARP].hwsrc) / IP(src=GW, dst=UE) / UDP(dport=7))
+    got = e.n3.receive(lambda f: UDP in f)
+    assert got[GTP_U_Header].teid == TEID_DOWN
+    e.n3.send(arp(GNB_MAC, GNB, UE))  # N3 answers for itself alone
+    e.n3.quiet()
+    assert e.stop() == {"upf_local_not_ours": 2}
 
 
 def whole(wire: Wire, count: int) -> bytes:
