@@ -65,8 +65,9 @@ type Client struct {
 	seq     uint64
 	ops     []waitingOp
 	others  []other
+	unit    uint64 // instance that acknowledgements are for
 	acked   ack
-	ackSent ack
+	ackDue  bool
 	pending map[uint64]pending
 	applies int // Apply messages under way
 	closed  bool
@@ -199,20 +200,32 @@ func (c *Client) request(r *upfpb.Request, done func(*upfpb.Reply, error)) {
 	c.mu.Unlock()
 }
 
-// Ack says that everything up to this event is safe.
-func (c *Client) Ack(event uint64) {
+// Ack says that everything up to this event of an instance of the unit is safe. Another instance
+// counts anew: what is late for it is left.
+func (c *Client) Ack(instance, event uint64) { c.ack(instance, ack{event: event}) }
+
+// AckTold says that the usage of an instance's answers up to this number is safe.
+func (c *Client) AckTold(instance, number uint64) { c.ack(instance, ack{told: number}) }
+
+func (c *Client) ack(instance uint64, safe ack) {
 	c.mu.Lock()
-	c.acked.event = max(c.acked.event, event)
+	defer c.mu.Unlock()
+	if instance != c.unit {
+		return
+	}
+	c.acked = ack{max(c.acked.event, safe.event), max(c.acked.told, safe.told)}
+	c.ackDue = true // what comes twice was not heard to be safe
 	c.cond.Signal()
-	c.mu.Unlock()
 }
 
-// AckTold says that the usage of answers up to this number is safe.
-func (c *Client) AckTold(number uint64) {
+// welcomed begins to take acknowledgements for an instance.
+func (c *Client) welcomed(instance uint64) {
 	c.mu.Lock()
-	c.acked.told = max(c.acked.told, number)
-	c.cond.Signal()
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	if c.unit != instance {
+		c.unit, c.acked = instance, ack{}
+	}
+	c.ackDue = false // the unit tells again what it did not hear of
 }
 
 func replyError(r *upfpb.Reply) string {
@@ -258,9 +271,6 @@ func (c *Client) session() (started bool, err error) {
 		return false, err
 	}
 	defer conn.Close()
-	c.mu.Lock()
-	c.acked, c.ackSent = ack{}, ack{}
-	c.mu.Unlock()
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() { // Close ends a greeting, too
@@ -300,6 +310,7 @@ func (c *Client) greet(conn *Conn) (welcomed bool, err error) {
 	if welcome == nil {
 		return false, fmt.Errorf("%w: %s", errRefused, replyError(reply))
 	}
+	c.welcomed(welcome.GetInstance())
 	config, err := c.handler.Welcome(welcome)
 	if err != nil {
 		return true, err

@@ -29,6 +29,7 @@ type handler struct {
 	loads     chan *upfpb.Load
 	built     chan *upfpb.ApplicationsDone
 	refuse    error
+	late      func() // when a Welcome is there
 }
 
 func newHandler() *handler {
@@ -40,6 +41,9 @@ func newHandler() *handler {
 func (h *handler) Welcome(w *upfpb.Welcome) (*upfpb.Config, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.late != nil {
+		h.late()
+	}
 	h.welcomes = append(h.welcomes, w)
 	return &upfpb.Config{CheckpointMs: 500}, h.refuse
 }
@@ -239,7 +243,7 @@ func TestEventsUntilAcknowledged(t *testing.T) {
 			t.Fatal(e)
 		}
 	}
-	c.Ack(2)
+	c.Ack(1, 2)
 	for unit.Acked() != 2 {
 		time.Sleep(time.Millisecond)
 	}
@@ -256,6 +260,53 @@ func TestEventsUntilAcknowledged(t *testing.T) {
 	if p := wait(t, h.points); len(p) != 1 || p[0].GetUrrs()[0].GetUsage().GetTotalBytes() != 30 {
 		t.Error(p)
 	}
+}
+
+// What became safe of an instance that has ended says nothing to the next one, whenever it comes; and
+// events that come again are acknowledged again.
+func TestAcknowledgementsOfAnInstance(t *testing.T) {
+	unit, c, h := start(t)
+	emit := func() {
+		t.Helper()
+		if err := unit.Emit(&upfpb.Event{Body: &upfpb.Event_Inactivity{Inactivity: &upfpb.Inactivity{Id: 1}}}); err != nil {
+			t.Fatal(err)
+		}
+		wait(t, h.events)
+	}
+	emit()
+	unit.Stop()
+	wait(t, h.lost)
+	h.late = func() { c.Ack(1, 2) } // is committed between the connection and the Welcome
+	if err := unit.Start(); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, h.connected)
+	emit()
+	emit()
+	c.Ack(1, 2)
+	if err := ask(c); err != nil { // what was to be sent before is
+		t.Fatal(err)
+	}
+	if n := unit.Acked(); n != 0 {
+		t.Errorf("event %d of another instance is acknowledged", n)
+	}
+	unit.Deaf(true)
+	c.Ack(2, 2)
+	if err := ask(c); err != nil {
+		t.Fatal(err)
+	}
+	unit.Deaf(false)
+	c.Ack(2, 2)
+	for unit.Acked() != 2 {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// ask the unit something and wait for the answer.
+func ask(c *dataplane.Client) error {
+	done := make(chan error, 1)
+	c.Configure(&upfpb.Config{CheckpointMs: 500}, func(err error) { done <- err })
+	return <-done
 }
 
 func TestRefusedConfigIsTriedAgain(t *testing.T) {

@@ -34,8 +34,8 @@ func (c *Client) next(conn *Conn, b []byte) ([]byte, bool) {
 		switch {
 		case c.conn != conn || c.closed:
 			return nil, false
-		case c.acked != c.ackSent:
-			c.ackSent = c.acked
+		case c.ackDue:
+			c.ackDue = false
 			c.seq++
 			return c.marshal(b, &upfpb.Request{Seq: c.seq,
 				Body: &upfpb.Request_Ack{Ack: &upfpb.EventAck{Event: c.acked.event, Told: c.acked.told}}})

@@ -16,9 +16,9 @@ func (u *unit) Event(e *upfpb.Event) {
 	m.mu.Lock()
 	if e.GetNumber() <= u.lastEvent {
 		m.counts.EventsTwice++
-		acked := u.safeEvent
+		instance, acked := u.instance, u.safeEvent
 		m.mu.Unlock()
-		u.client.Ack(acked)
+		u.client.Ack(instance, acked)
 		return
 	}
 	u.lastEvent = e.GetNumber()
@@ -72,7 +72,7 @@ func (u *unit) commitEvent(number uint64, after func(), writes ...store.Write) {
 			}
 			u.m.mu.Unlock()
 			if same {
-				u.client.Ack(number)
+				u.client.Ack(instance, number)
 			}
 		}
 		if after != nil {
@@ -144,9 +144,9 @@ func (u *unit) Told(t *upfpb.Told) {
 	m.mu.Lock()
 	if t.GetNumber() <= u.lastTold {
 		m.counts.EventsTwice++
-		safe := u.safeTold
+		instance, safe := u.instance, u.safeTold
 		m.mu.Unlock()
-		u.client.AckTold(safe)
+		u.client.AckTold(instance, safe)
 		return
 	}
 	writes, after := m.takeUsage(t.GetId(), t.GetReports(), t.GetRemoved())
@@ -177,7 +177,7 @@ func (u *unit) told(number uint64) (mark []store.Write, safe func(error)) {
 		}
 		u.m.mu.Unlock()
 		if same {
-			u.client.AckTold(number)
+			u.client.AckTold(instance, number)
 		}
 	}
 }
