@@ -321,6 +321,79 @@ idle_clients_keep_nobody_out(void **state)
 	rig_free(rig);
 }
 
+/** A session with a URR is made and deleted, and nobody waits for the answer. */
+static void
+agent_leaves_work(int fd)
+{
+	uint32_t urr_id = 1;
+	Airpath__Upf__V1__Urr urr = AIRPATH__UPF__V1__URR__INIT, *urrs = &urr;
+	Airpath__Upf__V1__Far far = AIRPATH__UPF__V1__FAR__INIT, *fars = &far;
+	Airpath__Upf__V1__Pdr pdr = AIRPATH__UPF__V1__PDR__INIT, *pdrs = &pdr;
+	Airpath__Upf__V1__Session session = AIRPATH__UPF__V1__SESSION__INIT;
+	Airpath__Upf__V1__Delete delete = AIRPATH__UPF__V1__DELETE__INIT;
+	Airpath__Upf__V1__Op set = AIRPATH__UPF__V1__OP__INIT, del = set, *ops[] = {&set, &del};
+	Airpath__Upf__V1__Apply apply = AIRPATH__UPF__V1__APPLY__INIT;
+	Airpath__Upf__V1__Request q = AIRPATH__UPF__V1__REQUEST__INIT;
+	uint8_t buf[1024];
+	ssize_t n;
+
+	urr.id = far.id = pdr.id = pdr.far_id = session.version = 1;
+	urr.volume = far.drop = true;
+	pdr.n_urr_ids = session.n_urrs = session.n_fars = session.n_pdrs = 1;
+	pdr.urr_ids = &urr_id;
+	session.urrs = &urrs;
+	session.fars = &fars;
+	session.pdrs = &pdrs;
+	session.id = delete.id = 5;
+	session.handle = 1U << 20 | 1;
+	set.op_case = AIRPATH__UPF__V1__OP__OP_SET;
+	set.set = &session;
+	del.op_case = AIRPATH__UPF__V1__OP__OP_DELETE;
+	del.delete_ = &delete;
+	apply.n_ops = 2;
+	apply.ops = ops;
+	q.seq = 8;
+	q.body_case = AIRPATH__UPF__V1__REQUEST__BODY_APPLY;
+	q.apply = &apply;
+	n = (ssize_t)airpath__upf__v1__request__pack(&q, buf);
+	assert_int_equal(send(fd, buf, (size_t)n, 0), n);
+}
+
+/** The workers have what the agent asked for, and not done it, when another comes by its place. */
+static void
+welcome_knows_what_the_agent_before_left(void **state)
+{
+	struct rig *rig = rig_make(1, 16, false);
+	struct upf_control *c = rig->upf.control;
+	const struct timeval patience = {.tv_sec = 30};
+	struct ap_error err = {0};
+	Airpath__Upf__V1__Answer *a;
+	bool gone = false;
+	int fd;
+
+	(void)state;
+	assert_int_equal(upf_control_start(c, &err), 0);
+	fd = agent_connect(rig);
+	airpath__upf__v1__answer__free_unpacked(agent_hello(fd), NULL);
+	agent_leaves_work(fd);
+	close(fd);
+	while (!gone) {
+		pthread_mutex_lock(&c->lock);
+		gone = !c->greeted;
+		pthread_mutex_unlock(&c->lock);
+		rte_delay_us_sleep(1000);
+	}
+	assert_true(c->all_under_way > 0);
+	fd = agent_connect(rig);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	a = agent_hello(fd);
+	assert_int_equal(a->reply->welcome->told, 1);
+	assert_int_equal(a->reply->welcome->sessions, 0);
+	airpath__upf__v1__answer__free_unpacked(a, NULL);
+	close(fd);
+	rig_free(rig);
+}
+
 static Airpath__Upf__V1__Load
 load_receive(int fd)
 {
@@ -476,6 +549,7 @@ main(void)
 		cmocka_unit_test(peers_run_out),
 		cmocka_unit_test(agent_is_welcomed),
 		cmocka_unit_test(idle_clients_keep_nobody_out),
+		cmocka_unit_test(welcome_knows_what_the_agent_before_left),
 		cmocka_unit_test(load_is_told_to_who_asks),
 		cmocka_unit_test(who_does_not_read_costs_nothing_and_ends),
 		cmocka_unit_test(socket_that_is_no_socket_stays),

@@ -38,7 +38,7 @@ upf_socket_admit(struct upf_control *c, struct ctl_client *client, const uint8_t
 	char text[96];
 	UpfRequest *q;
 
-	if (client == c->agent)
+	if (client == c->agent && c->greeted)
 		return true;
 	/* A killed agent is back before the end of its connection was looked at. */
 	if (c->greeted && ctl_gone(c->agent))
