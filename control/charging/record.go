@@ -29,7 +29,7 @@ type Record struct {
 	IPv6            string `json:"ipv6,omitempty"`
 	RatingGroup     uint32 `json:"rating_group"`
 	Sequence        uint32 `json:"sequence"` // of the session's records of this rating group, from 0
-	Cause           string `json:"cause"`    // final, time_limit, volume_limit, rules_changed, query
+	Cause           string `json:"cause"`    // final, time_limit, volume_limit, rules_changed, interrupted, query
 	Start           string `json:"start,omitempty"`
 	End             string `json:"end,omitempty"`
 	FirstPacket     string `json:"first_packet,omitempty"`

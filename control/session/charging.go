@@ -119,9 +119,16 @@ func (c *compiler) charged(urrs []uint32, p *rules.PDR, r *rules.PredefinedRule)
 	return append(slices.Clip(urrs), group|rules.LocalRule)
 }
 
-// charge makes records of reports of URRs of ours. rulesChanged: their URRs are no more, the session
-// is. Called under the mutex; what comes back is for the commit that makes the reports told.
-func (m *Manager) charge(s *session, st *state, reports []*upfpb.UsageReport, rulesChanged bool) (writes []store.Write) {
+// Causes of records that their reports do not tell.
+const (
+	rulesChanged = "rules_changed" // the URRs are no more, the session is
+	// The unit deleted the session, and the answer did not come: the deletion is still to be done,
+	// and makes the final record.
+	interrupted = "interrupted"
+)
+
+// charge makes records of reports of URRs of ours; why is their cause, "": the reports tell it. Called under the mutex; what comes back is for the commit that makes the reports told.
+func (m *Manager) charge(s *session, st *state, reports []*upfpb.UsageReport, why string) (writes []store.Write) {
 	for _, r := range reports {
 		if r.GetUrrId()&rules.LocalRule == 0 {
 			continue
@@ -132,9 +139,9 @@ func (m *Manager) charge(s *session, st *state, reports []*upfpb.UsageReport, ru
 			continue
 		}
 		use := r.GetUsage()
-		cause := chargingCause(r.GetTriggers())
-		if rulesChanged {
-			cause = "rules_changed"
+		cause := why
+		if why == "" {
+			cause = chargingCause(r.GetTriggers())
 		}
 		if use.GetTotalPackets() == 0 && use.GetTotalBytes() == 0 && (u.seqn == 0 || cause != "final") {
 			continue // nothing to be paid for, and nothing to be closed

@@ -107,7 +107,7 @@ func (m *Manager) removed(s *session, t *rules.Transaction, why string, done rul
 		}
 	}
 	pending, writes := m.lastReports(s.seid, st.room(), t.Encode != nil)
-	writes = append(writes, m.charge(s, st, reports, false)...)
+	writes = append(writes, m.charge(s, st, reports, "")...)
 	a := &rules.Answer{Cause: rules.CauseAccepted, CPSEID: s.cpSEID, Usage: append(pending, m.number(st, reports)...)}
 	if t.Encode == nil {
 		writes = append(writes, m.untold(s, st, append(given, a.Usage...), why)...)

@@ -106,7 +106,14 @@ func (m *Manager) takeUsage(seid uint64, reports, removed []*upfpb.UsageReport) 
 			in = s.draft.st // made by the request that is under way
 		}
 		one := m.number(in, []*upfpb.UsageReport{r})
-		records := m.charge(s, in, []*upfpb.UsageReport{r}, i < len(removed))
+		why := ""
+		switch {
+		case i < len(removed):
+			why = rulesChanged
+		case r.GetTriggers()&uint32(upfpb.Trigger_TERMR) != 0:
+			why = interrupted
+		}
+		records := m.charge(s, in, []*upfpb.UsageReport{r}, why)
 		numbered, writes = append(numbered, one...), append(writes, records...)
 		if in == st && s.draft != nil && len(one)+len(records) > 0 {
 			if o := findURR(s.draft.old, r.GetUrrId()); o != nil {

@@ -246,14 +246,14 @@ func (m *Manager) modified(s *session, d *draft, t *rules.Transaction, done rule
 	a := d.answer()
 	// Reports of the old version first: removed URRs have their number there.
 	a.Usage = m.number(d.old, res.GetRemoved())
-	records := m.charge(s, d.old, res.GetRemoved(), true)
+	records := m.charge(s, d.old, res.GetRemoved(), rulesChanged)
 	for i := range d.st.urrs {
 		if o := findURR(d.old, d.st.urrs[i].ID); o != nil {
 			d.st.urrs[i].seqn = o.seqn
 		}
 	}
 	a.Usage = append(a.Usage, m.number(d.st, res.GetReports())...)
-	records = append(records, m.charge(s, d.st, res.GetReports(), false)...)
+	records = append(records, m.charge(s, d.st, res.GetReports(), "")...)
 	for i := range a.Usage {
 		if a.Usage[i].Triggers&rules.UsageIMMER != 0 {
 			a.Usage[i].QueryReference = d.reference
