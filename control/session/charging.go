@@ -4,7 +4,6 @@ package session
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"airpath/control/charging"
 	"airpath/control/rules"
@@ -152,31 +151,6 @@ func (m *Manager) charge(s *session, st *state, reports []*upfpb.UsageReport, wh
 		m.counts.ChargingRecords++
 		m.counts.ChargedUplink += use.GetUlBytes()
 		m.counts.ChargedDownlink += use.GetDlBytes()
-	}
-	return writes
-}
-
-// untold makes records of the CP function's URRs that a session ends with and no CP function is told
-// of: its association is gone, or it has lost the session.
-func (m *Manager) untold(s *session, st *state, usage []rules.UsageReport, why string) (writes []store.Write) {
-	if m.config.Charging == nil {
-		return nil
-	}
-	for i := range usage {
-		u := &usage[i]
-		if u.Volume.TotalPackets == 0 && u.Volume.TotalBytes == 0 && u.DurationSeconds == 0 {
-			continue
-		}
-		r := charging.Untold{
-			Kind: "untold_usage", Time: charging.Stamp(uint64(m.now().UnixMilli())), Node: m.config.Charging.Node, Unit: st.unit,
-			Session: fmt.Sprintf("%#x", s.seid), CP: st.node.String(), CPSession: fmt.Sprintf("%#x", st.cp.SEID), User: st.user,
-			URR: u.URRID, Sequence: u.SEQN, Cause: strings.ReplaceAll(why, " ", "_"),
-			Start: charging.Stamp(u.StartUnix * 1000), End: charging.Stamp(u.EndUnix * 1000), DurationMs: uint64(u.DurationSeconds) * 1000,
-			UplinkOctets: u.Volume.UplinkBytes, DownlinkOctets: u.Volume.DownlinkBytes,
-			UplinkPackets: u.Volume.UplinkPackets, DownlinkPackets: u.Volume.DownlinkPackets,
-		}
-		writes = append(writes, store.AddRecord(r.Encode()))
-		m.counts.UntoldRecords++
 	}
 	return writes
 }

@@ -3,8 +3,6 @@ package session
 
 import (
 	"errors"
-	"maps"
-	"slices"
 	"time"
 
 	"airpath/control/dataplane"
@@ -100,17 +98,11 @@ func (m *Manager) removed(s *session, t *rules.Transaction, why string, done rul
 	if err != nil || res.GetStatus() != upfpb.Status_OK {
 		reports = m.lastKnown(s, st)
 	}
-	var given []rules.UsageReport // up, and on their way to nobody
-	for _, no := range slices.Sorted(maps.Keys(m.pending[s.seid])) {
-		if p := m.pending[s.seid][no]; !p.away && t.Encode == nil {
-			given = append(given, p.reports...)
-		}
-	}
-	pending, writes := m.lastReports(s.seid, st.room(), t.Encode != nil)
+	pending, writes := m.lastReports(st, t.Encode != nil, why)
 	writes = append(writes, m.charge(s, st, reports, "")...)
 	a := &rules.Answer{Cause: rules.CauseAccepted, CPSEID: s.cpSEID, Usage: append(pending, m.number(st, reports)...)}
 	if t.Encode == nil {
-		writes = append(writes, m.untold(s, st, append(given, a.Usage...), why)...)
+		writes = append(writes, m.untold(st.subject(why), a.Usage)...)
 	}
 	var last []byte
 	if t.Encode != nil {

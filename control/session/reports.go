@@ -19,7 +19,8 @@ type pendingReport struct {
 	once    bool                // not kept when nobody answers
 	stored  bool                // by an agent before this one
 	tries   int
-	away    bool // on its way; the N4 side sends it again as often as the clause allows
+	away    bool     // on its way; the N4 side sends it again as often as the clause allows
+	of      *subject // nil: the session is still there
 }
 
 // A report without an answer, though the N4 side has sent it as often as the clause allows, is
@@ -48,7 +49,11 @@ func (st *state) room() int { return max(0, min(lastReportsMax, lastAnswerMax-2*
 // UR-SEQN tells the CP function which it has. Where nobody asked for the deletion there is no
 // answer to have them; those under way are then kept until they are answered or given up. Called
 // under the mutex. @return what the store is to forget with the session, too.
-func (m *Manager) lastReports(seid uint64, room int, asked bool) (out []rules.UsageReport, writes []store.Write) {
+func (m *Manager) lastReports(st *state, asked bool, why string) (out []rules.UsageReport, writes []store.Write) {
+	seid, room := st.seid, st.room()
+	if asked {
+		why = whyUnanswered
+	}
 	for _, no := range slices.Sorted(maps.Keys(m.pending[seid])) {
 		p := m.pending[seid][no]
 		switch {
@@ -57,8 +62,10 @@ func (m *Manager) lastReports(seid uint64, room int, asked bool) (out []rules.Us
 			m.forgetReport(seid, no)
 			writes = append(writes, store.PutReport(seid, no, nil))
 		case !asked && p.away:
+			p.of = st.subject(why)
+			writes = append(writes, store.PutReport(seid, no, p.encode()))
 		default:
-			m.reportLost(seid, no, p)
+			m.reportLost(seid, no, p, why)
 		}
 	}
 	return out, writes
@@ -78,7 +85,7 @@ func (m *Manager) tellBefore(s *session, then func()) {
 	m.counts.Reports++
 	m.mu.Unlock()
 	m.reporter.Report(&rules.SessionReport{UPSEID: s.seid, CPFSEID: st.cp, Node: st.node, Usage: usage}, func(a *rules.ReportAnswer) {
-		if a == nil || a.Cause == rules.CauseSessionContextNotFound {
+		if a == nil || refusedReport(a) {
 			then()
 			return
 		}
@@ -151,12 +158,30 @@ func (m *Manager) sendReport(seid, no uint64) {
 			m.reportUnanswered(seid, no)
 			return
 		}
-		m.mu.Lock()
-		m.forgetReport(seid, no)
-		m.mu.Unlock()
-		m.store.Apply(nil, store.PutReport(seid, no, nil))
+		m.reportTaken(seid, no, a)
 		m.reportAnswered(seid, a)
 	})
+}
+
+// reportTaken forgets a report that was answered. What was not taken nobody takes.
+func (m *Manager) reportTaken(seid, no uint64, a *rules.ReportAnswer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p := m.pending[seid][no]
+	if p == nil {
+		return
+	}
+	writes := []store.Write{store.PutReport(seid, no, nil)}
+	if refusedReport(a) && p.tidings == nil {
+		why := whyRefused
+		if a.Cause == rules.CauseSessionContextNotFound {
+			why = whyForgotten
+		}
+		m.log.Warn("usage report refused", "seid", seid, "cause", a.Cause, "reports", fmt.Sprint(p.reports))
+		writes = append(writes, m.untoldReport(seid, p, why)...)
+	}
+	m.forgetReport(seid, no)
+	m.store.Apply(nil, writes...)
 }
 
 func (m *Manager) forgetReport(seid, no uint64) {
@@ -176,21 +201,22 @@ func (m *Manager) reportUnanswered(seid, no uint64) {
 	p.away = false
 	m.counts.ReportsUnanswered++
 	if s == nil {
-		m.reportLost(seid, no, p)
+		m.reportLost(seid, no, p, whyUnanswered)
 		return
 	}
 	reachable := m.reporter.Reachable(s.peer.node)
 	m.log.Warn("session report not answered", "seid", seid, "node", s.peer.node, "report", p, "tries", p.tries, "reachable", reachable)
 	switch {
 	case p.once, p.tries >= reportTries && reachable:
-		m.reportLost(seid, no, p)
+		m.reportLost(seid, no, p, whyUnanswered)
 	case reachable:
 		time.AfterFunc(reportAgain, func() { m.sendReport(seid, no) })
 	}
 }
 
 // reportLost gives a report up. Called under the mutex.
-func (m *Manager) reportLost(seid, no uint64, p *pendingReport) {
+func (m *Manager) reportLost(seid, no uint64, p *pendingReport, why string) {
+	writes := append(m.untoldReport(seid, p, why), store.PutReport(seid, no, nil))
 	m.forgetReport(seid, no)
 	if p.tidings != nil {
 		m.counts.TidingsLost++
@@ -199,7 +225,7 @@ func (m *Manager) reportLost(seid, no uint64, p *pendingReport) {
 		m.counts.ReportsLost++
 		m.log.Error("usage report was never answered", "seid", seid, "reports", fmt.Sprint(p.reports))
 	}
-	m.store.Apply(nil, store.PutReport(seid, no, nil))
+	m.store.Apply(nil, writes...)
 }
 
 // PeerBack sends what a CP function did not answer while it was away.
@@ -247,7 +273,7 @@ func (m *Manager) reportAnswered(seid uint64, a *rules.ReportAnswer) {
 		m.mu.Lock()
 		m.counts.ForgotCP++
 		m.mu.Unlock()
-		m.remove(s, nil, "session unknown to its CP function", nil)
+		m.remove(s, nil, whyForgotten, nil)
 		return
 	}
 	if len(a.UpdateBARs) == 0 && !a.DropBuffer && a.CPFSEID == nil {
@@ -272,13 +298,18 @@ func (p *pendingReport) encode() []byte {
 		c.number(ethernetMark)
 		walkEthernetTraffic(&c, p.reports)
 	}
+	if p.of != nil {
+		c.number(subjectMark)
+		walkSubject(&c, p.of)
+	}
 	return c.b
 }
 
-// These begin what was detected, and addresses; tidings begin with 0 or 1.
+// These begin what was detected, addresses, and whose it is; tidings begin with 0 or 1.
 const (
 	detectedMark = 2
 	ethernetMark = 3
+	subjectMark  = 4
 )
 
 func walkEthernetTraffic(c *coder, reports []rules.UsageReport) {
@@ -330,30 +361,40 @@ func walkReports(c *coder, reports *[]rules.UsageReport) {
 	})
 }
 
-func (m *Manager) loadReports() error {
-	return m.store.Reports(func(seid, no uint64, b []byte) error {
-		c := coder{b: b, reading: true}
-		p := &pendingReport{stored: true}
-		walkReports(&c, &p.reports)
-		switch {
-		case c.err != nil || len(c.b) == 0:
-		case c.b[0] == detectedMark:
+func decodeReport(b []byte) (*pendingReport, error) {
+	c := coder{b: b, reading: true}
+	p := &pendingReport{stored: true}
+	walkReports(&c, &p.reports)
+	for c.err == nil && len(c.b) > 0 {
+		switch c.b[0] {
+		case detectedMark:
 			c.number(0)
 			walkDetected(&c, p.reports)
-		case c.b[0] == ethernetMark:
+		case ethernetMark:
 			c.number(0)
 			walkEthernetTraffic(&c, p.reports)
+		case subjectMark:
+			c.number(0)
+			p.of = &subject{}
+			walkSubject(&c, p.of)
 		default:
 			p.tidings = &tidings{}
 			walkTidings(&c, p.tidings)
 			p.once = p.tidings.inactive
 		}
-		if c.err != nil {
-			return fmt.Errorf("report of session %x: %w", seid, c.err)
+	}
+	return p, c.err
+}
+
+func (m *Manager) loadReports() error {
+	return m.store.Reports(func(seid, no uint64, b []byte) error {
+		p, err := decodeReport(b)
+		if err != nil {
+			return fmt.Errorf("report of session %x: %w", seid, err)
 		}
 		m.reportNo = max(m.reportNo, no)
 		if m.sessions[seid] == nil { // it was under way when the session went
-			m.reportLost(seid, no, p)
+			m.reportLost(seid, no, p, whyUnanswered)
 			return nil
 		}
 		if m.pending[seid] == nil {
