@@ -92,7 +92,14 @@ test_values_say_what_would_be_right(void **state)
 		"upf[0].interfaces[0].types[1]: Invalid ENUM value: cord: give access, core,");
 	assert_spoiled(sound, "um}", "xm}", "xm: give um, tm or am");
 	assert_spoiled(sound, "3]", "300]", "up to 255");
-	assert_spoiled(sound, "cpu: 1", "cpu: [1]", "cpu");
+	assert_spoiled(sound, "cpu: 1", "cpu: [1]",
+		       "cpu: One value is needed, no list and no keys: give a whole number up to");
+	assert_spoiled(sound, "cpu: 1", "cpu: one", "cpu: Invalid value: 'one': give a whole");
+	assert_spoiled(sound, "cpu: 1", "cpu: 99999999999999999999",
+		       "Invalid value: '(hidden)': give a whole number up to 4294967295");
+	assert_spoiled(sound, "cpu: 1", "cpu:", "cpu: There is no value: give a whole number");
+	assert_spoiled(sound, "name: b\n", "name: \"\"\n", "There is no value: give 1 to 40 ch");
+	assert_spoiled(sound, "busy", "{}", "no keys: give auto, busy, yield, adaptive or");
 	assert_spoiled(sound, "[1, 2,\n               3]", "1", "A list is needed");
 	assert_spoiled(sound, "{mode: um}", "um", "Keys and their values are needed");
 }

@@ -139,20 +139,50 @@ key_explain(struct yaml_log *log, yaml_document_t *d, struct spot s, const char 
 	log->line = (unsigned)yaml_document_get_node(d, pair->key)->start_mark.line + 1;
 }
 
+/** What a scalar may be, behind what is wrong with it. */
+static void
+scalar_add(struct yaml_log *log, const cyaml_schema_value_t *schema)
+{
+	const size_t len = strlen(log->reason), room = sizeof(log->reason) - len;
+	char *end = log->reason + len;
+
+	if (schema->type == CYAML_ENUM)
+		choices_add(log, schema);
+	else if (schema->type == CYAML_UINT && schema->data_size == sizeof(uint64_t))
+		snprintf(end, room, ": give a whole number");
+	else if (schema->type == CYAML_UINT)
+		snprintf(end, room, ": give a whole number up to %llu",
+			 ~0ULL >> (64 - 8 * schema->data_size));
+	else if (schema->type == CYAML_FLOAT)
+		snprintf(end, room, ": give a number, as 12, 0.5 or 1e6");
+	else if (schema->type == CYAML_BOOL)
+		snprintf(end, room, ": give true or false");
+	else if (schema->type == CYAML_STRING && schema->string.max < 1024)
+		snprintf(end, room, ": give %u to %u characters", schema->string.min,
+			 schema->string.max);
+	else if (schema->type == CYAML_STRING)
+		snprintf(end, room, ": give a text");
+}
+
 static void
 value_explain(struct yaml_log *log, yaml_document_t *d, struct spot s)
 {
-	size_t len = strlen(log->reason);
+	bool scalar;
 
 	if (!place_find(d, &s, log->place))
 		return;
+	scalar = s.schema->type != CYAML_SEQUENCE && s.schema->type != CYAML_MAPPING;
 	log->line = (unsigned)s.node->start_mark.line + 1;
-	if (strncmp(log->reason, "Invalid ENUM", 12) == 0 && s.schema->type == CYAML_ENUM)
-		choices_add(log, s.schema);
-	else if (strncmp(log->reason, "Invalid UINT", 12) == 0 && s.schema->type == CYAML_UINT)
-		snprintf(log->reason + len, sizeof(log->reason) - len,
-			 ": give a whole number up to %llu",
-			 ~0ULL >> (64 - 8 * s.schema->data_size));
+	if (scalar && s.node->type != YAML_SCALAR_NODE)
+		snprintf(log->reason, sizeof(log->reason),
+			 "One value is needed, no list and no keys");
+	else if (scalar && s.node->data.scalar.length == 0)
+		snprintf(log->reason, sizeof(log->reason), "There is no value");
+	/* libcyaml names the type it reads numbers with. */
+	else if (strncmp(log->reason, "Invalid uint64_t", 16) == 0)
+		memmove(log->reason + 8, log->reason + 17, strlen(log->reason + 17) + 1);
+	if (scalar)
+		scalar_add(log, s.schema);
 	else if (s.schema->type == CYAML_SEQUENCE && s.node->type != YAML_SEQUENCE_NODE)
 		snprintf(log->reason, sizeof(log->reason),
 			 "A list is needed: [ … ], or lines "
