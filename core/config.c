@@ -54,6 +54,9 @@ phy_finish(const struct ap_config *cfg, struct ap_cfg_phy *p, struct ap_error *e
 	DEFAULT(p->frame_bytes, 9000);
 	if (p->numerology > 4)
 		BAD(&p->numerology, "phy %s: numerology %u must be 0..4", p->name, p->numerology);
+	if (p->frame_bytes < 256 || p->frame_bytes > 65000)
+		BAD(&p->frame_bytes, "phy %s: frame_bytes %u must be 256..65000", p->name,
+		    p->frame_bytes);
 	for (unsigned i = 0; i < p->tb_bytes_count; i++)
 		if (p->tb_bytes[i] < 16)
 			BAD(&p->tb_bytes[i],

@@ -4,6 +4,8 @@
 
 #include "core/config_check.h"
 
+#define TREND_MAX 1000000000U /* the sum of two fits 32 bits */
+
 static void
 defaults(const struct ap_config *cfg, struct ap_cfg_power *p)
 {
@@ -43,6 +45,12 @@ finish(const struct ap_config *cfg, struct ap_cfg_power *p, struct ap_error *err
 	if (p->count_low > p->count_mid || p->count_mid > p->count_high)
 		BAD(&p->count_low, "power %s: count_low %u, count_mid %u, count_high %u must rise",
 		    p->name, p->count_low, p->count_mid, p->count_high);
+	if (p->trend_low > TREND_MAX || p->trend_mid > TREND_MAX || p->trend_step > TREND_MAX)
+		BAD(p->trend_low > TREND_MAX   ? &p->trend_low
+		    : p->trend_mid > TREND_MAX ? &p->trend_mid
+					       : &p->trend_step,
+		    "power %s: trend_low %u, trend_mid %u and trend_step %u must be 1..%u", p->name,
+		    p->trend_low, p->trend_mid, p->trend_step, TREND_MAX);
 	if (p->timeout_ms > 1000)
 		BAD(&p->timeout_ms, "power %s: timeout_ms %u must be 1..1000", p->name,
 		    p->timeout_ms);

@@ -128,6 +128,7 @@ test_a_gnb_and_its_ues(void **state)
 	assert_problem(CELL(UES, GNB, "ues: 3, soft_loss: 1.1"), "phy phy", "soft_loss");
 	assert_null(problem(CELL(UES, GNB, "ues: 3, jitter_us: 1000, delay_us: 1000000")));
 	assert_problem(CELL(UES, GNB, "ues: 3, jitter_us: 1001"), "phy phy", "must be 0..1000, a");
+	assert_problem(CELL(UES, GNB, "ues: 3, frame_bytes: 65536"), "phy phy", "256..65000");
 	assert_problem(CELL(UES, GNB, "ues: 3, delay_us: 1000001"), "phy phy", "delay_us 1000001");
 	assert_null(problem(CELL(UES, GNB, "ues: 3, cqi: [15, 3], cqi_spread: 2")));
 	assert_problem(CELL(UES, GNB, "ues: 3, cqi: [16]"), "phy phy", "cqi[0] = 16");
@@ -488,6 +489,8 @@ test_power(void **state)
 		       "must be below sleep_us 300");
 	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("count_mid: 100"), "power eco",
 		       "must rise");
+	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("trend_mid: 1000000001"),
+		       "power eco", "must be 1..1000000000");
 	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("timeout_ms: 2000"), "power eco",
 		       "1..1000");
 	assert_problem("name: x\n" PORTS UE PLACE LCORES POWER("slot_us: 1"), "power eco",
