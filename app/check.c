@@ -5,6 +5,7 @@
 
 #include "app/app.h"
 #include "core/plan.h"
+#include "modules/power/power_table.h"
 
 static int
 usage(FILE *f)
@@ -28,6 +29,28 @@ warn_cpus(const struct ap_plan *p)
 			       p->lcores[i].cfg->name, p->lcores[i].cfg->cpu, cpus - 1);
 }
 
+/** Tables of power settings are files of their own. @return whether all are sound. */
+static bool
+tables_check(const struct ap_config *cfg)
+{
+	bool sound = true;
+
+	for (unsigned i = 0; i < cfg->power_count; i++) {
+		const struct ap_cfg_power *p = &cfg->power[i];
+		struct ap_error err = {0};
+		struct power_table *t =
+			p->table ? power_table_load(p->table, cfg->path, &err) : NULL;
+
+		if (p->table && t == NULL) {
+			fprintf(stderr, "%s:%u: power %s: table: %s\n", cfg->path,
+				ap_config_line(cfg, &p->table), p->name, err.text);
+			sound = false;
+		}
+		power_table_free(t);
+	}
+	return sound;
+}
+
 static int
 check_one(const char *path)
 {
@@ -35,8 +58,10 @@ check_one(const char *path)
 	struct ap_config *cfg = ap_config_load(path, &err);
 	struct ap_plan *p = cfg ? ap_plan_make(cfg, &err) : NULL;
 
-	if (p == NULL) {
-		fprintf(stderr, "%s\n", err.text);
+	if (p == NULL || !tables_check(cfg)) {
+		if (p == NULL)
+			fprintf(stderr, "%s\n", err.text);
+		ap_plan_free(p);
 		ap_config_free(cfg);
 		return 1;
 	}

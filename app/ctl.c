@@ -68,7 +68,10 @@ socket_find(const char *deployment, const char *role, char *path, size_t size)
 	snprintf(command, sizeof(command), "/airpath/gnb/info,%s", role);
 	value = tel_ask(sock, command, reply) > 0 ? strchr(reply, ':') : NULL;
 	if (value == NULL)
-		fprintf(stderr, "it does not answer /airpath/gnb/info\n");
+		fprintf(stderr,
+			"the deployment does not answer /airpath/gnb/info: it ends, or hangs; try "
+			"again, or give the path of the control socket in place of %s\n",
+			role);
 	else if (tel_refused(value + 1, reason, sizeof(reason)))
 		fprintf(stderr, "%s\n", reason);
 	else if (tel_string(value, "socket", path, size))

@@ -2,6 +2,7 @@
 """The program `airpath` beside what it forwards: files it writes, what it leaves behind."""
 
 import contextlib
+import json
 import os
 import shutil
 import socket
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from harness import deployment as d
 from harness import netns
-from harness.program import AIRPATH
+from harness.program import AIRPATH, ROOT
 
 OLD = time.time() - 3600
 
@@ -171,3 +172,23 @@ def test_without_hugepages_it_runs_and_says_how_many_are_enough(
     assert f"warning: {said} MB of free hugepages, this deployment wants 512" in done.stderr
     assert f"sysctl vm.nr_hugepages={advice}\n" in done.stderr
     assert ", no hugepages\n" in done.stderr
+
+
+def test_check_reads_the_tables_of_power(runtime, deployment):
+    """One that is not there, or is none, is not left for `run` to find."""
+    parts = json.loads(deployment.read_text())
+
+    def check(table: Path) -> subprocess.CompletedProcess:
+        power = [{"name": "eco", "backend": "model", "table": str(table)}]
+        file = d.write(deployment, **parts, power=power)
+        return airpath(runtime, "check", file)
+
+    good = ROOT / "deploy" / "power" / "xeon-gold-5418y.yaml"
+    assert check(good).returncode == 0
+    for table, why in (("nowhere.yaml", "cannot be opened"), (deployment.name, "Unexpected key")):
+        done = check(table)
+        assert done.returncode == 1
+        lines = deployment.read_text().splitlines()
+        at = next(i for i, line in enumerate(lines, 1) if '"table"' in line)
+        assert done.stderr.startswith(f"{deployment}:{at}: power eco: table: "), done.stderr
+        assert why in done.stderr
