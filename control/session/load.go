@@ -16,7 +16,6 @@ func (m *Manager) load() error {
 		// SEIDs of before a loss of all sessions do not come again.
 		m.nextSEID = uint64(uint32(m.store.RecoveryTimeStamp().Unix()))<<32 | 1
 	}
-	m.lastSEID = m.nextSEID
 	now := m.nowMs()
 	err := m.store.Sessions(func(seid uint64, record []byte) error {
 		st, err := decode(record)
@@ -24,8 +23,12 @@ func (m *Manager) load() error {
 			return fmt.Errorf("session %x: %w", seid, err)
 		}
 		m.adopt(st, append([]byte(nil), record...), now)
+		if seid >= m.nextSEID { // how far they had come was damaged
+			m.nextSEID = max(m.nextSEID, seid+seidBlock)
+		}
 		return nil
 	})
+	m.lastSEID = m.nextSEID
 	if err == nil {
 		err = m.store.Usages(func(seid uint64, usage []byte) error {
 			if s := m.sessions[seid]; s != nil {

@@ -108,6 +108,7 @@ type Counters struct {
 	ApplicationsChanged                  uint64 // sets that came into force
 	ApplicationsRefused                  uint64 // changes that a unit refused
 	StoreFailures, Disconnects, ForgotCP uint64
+	StoreDamaged                         uint64 // values of the store left out when it was opened
 }
 
 // session is what memory holds of one. Its rules are folded in record.
@@ -301,5 +302,6 @@ func (m *Manager) Statistics() Counters {
 		c.TEIDs += uint64(u.teids.Live() + len(u.foreign))
 	}
 	c.Addresses = m.pools.inUse()
+	c.StoreDamaged = m.store.Damaged()
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -59,8 +60,27 @@ func flock(f *os.File) error {
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
 
+// walk through all there is.
+func walk(tx *bolt.Tx) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
+		return b.ForEach(func(k, v []byte) error {
+			if v == nil {
+				return fmt.Errorf("%s %x is no value", name, k)
+			}
+			return nil
+		})
+	})
+}
+
 // whole says what is wrong with a file that ends before its last page. bbolt maps the file and
-// would end the process by a signal there. Only the two meta pages are read.
+// would end the process by a signal there, and by a panic on a goroutine of its own where pages do
+// not fit together: so they are all looked at first.
 func whole(path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
@@ -80,7 +100,7 @@ func whole(path string) error {
 			return err
 		}
 		if tx.Size() <= info.Size() {
-			return nil
+			return openError(walk(tx))
 		}
 		return openError(fmt.Errorf("cut short: %d octets of %d", info.Size(), tx.Size()))
 	})

@@ -17,14 +17,14 @@ func AddRecord(record []byte) Write { return Write{bucketCharging, nil, record} 
 // DropRecord forgets one.
 func DropRecord(number uint64) Write { return Write{bucketCharging, seidKey(number), nil} }
 
-func putRecord(tx *bolt.Tx, record []byte) error {
+func (s *Store) putRecord(tx *bolt.Tx, record []byte) error {
 	b := tx.Bucket(bucketCharging)
 	number, err := b.NextSequence()
 	if err != nil {
 		return err
 	}
 	b.FillPercent = 0.9 // keys rise
-	return b.Put(seidKey(number), record)
+	return s.put(b, bucketCharging, seidKey(number), record)
 }
 
 // Recorded gives a signal after a commit that had records.
@@ -47,7 +47,8 @@ func (s *Store) Records(yield func(number uint64, record []byte) bool) error {
 	return s.db.View(func(tx *bolt.Tx) error {
 		c := tx.Bucket(bucketCharging).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
-			if !yield(binary.BigEndian.Uint64(k), v) {
+			v, ok := unseal(bucketCharging, k, v)
+			if ok && !yield(binary.BigEndian.Uint64(k), v) {
 				break
 			}
 		}

@@ -3,6 +3,7 @@ package store
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -11,7 +12,9 @@ import (
 func (s *Store) Meta(name string) []byte {
 	var v []byte
 	_ = s.db.View(func(tx *bolt.Tx) error {
-		v = append(v, tx.Bucket(bucketMeta).Get([]byte("x-"+name))...)
+		key := []byte("x-" + name)
+		stored, _ := unseal(bucketMeta, key, tx.Bucket(bucketMeta).Get(key))
+		v = append(v, stored...)
 		return nil
 	})
 	return v
@@ -56,5 +59,13 @@ func (s *Store) Applications(yield func(id string, record []byte) error) error {
 }
 
 func (s *Store) each(bucket []byte, yield func(k, v []byte) error) error {
-	return s.db.View(func(tx *bolt.Tx) error { return tx.Bucket(bucket).ForEach(yield) })
+	return s.db.View(func(tx *bolt.Tx) error {
+		return tx.Bucket(bucket).ForEach(func(k, v []byte) error {
+			v, ok := unseal(bucket, k, v)
+			if !ok {
+				return fmt.Errorf("%s %x: damaged since the store was opened", bucket, k)
+			}
+			return yield(k, v)
+		})
+	})
 }

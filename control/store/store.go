@@ -13,7 +13,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -32,6 +34,8 @@ var (
 	bucketCharging = []byte("charging")
 	bucketDoomed   = []byte("doomed")
 	keyRecovery    = []byte("recovery")
+
+	buckets = [][]byte{bucketMeta, bucketSessions, bucketGone, bucketPeers, bucketReports, bucketUsage, bucketApps, bucketCharging, bucketDoomed}
 )
 
 // batchMax bounds a commit, and so how long the last of a burst waits.
@@ -43,11 +47,15 @@ type Options struct {
 	// BootID of this run of the machine; "": /proc/sys/kernel/random/boot_id.
 	BootID string
 	Now    func() time.Time // nil: time.Now
+	Log    *slog.Logger     // nil: slog.Default
 }
 
 // Store is safe for use by several goroutines.
 type Store struct {
 	db        *bolt.DB
+	log       *slog.Logger
+	damaged   uint64 // values that Open left out
+	sealed    []byte // of the commit under way
 	recovery  time.Time
 	discarded bool
 
@@ -69,6 +77,9 @@ func Open(o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
 	boot, err := bootID(o.BootID)
 	if err != nil {
 		return nil, err
@@ -77,7 +88,7 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{kick: make(chan struct{}, 1), done: make(chan struct{}), records: make(chan struct{}, 1)}
+	s := &Store{log: o.Log, kick: make(chan struct{}, 1), done: make(chan struct{}), records: make(chan struct{}, 1)}
 	if s.db, err = openLocked(o.Path, mark.boot == boot); err != nil {
 		return nil, err
 	}
@@ -108,17 +119,32 @@ func openLocked(path string, keep bool) (*bolt.DB, error) {
 	if err := whole(path); err != nil {
 		return nil, fmt.Errorf("store %s: %w", path, err)
 	}
-	db, err := bolt.Open(path, 0o600, &bolt.Options{
-		Timeout: time.Second, NoSync: true, NoGrowSync: true, NoFreelistSync: true,
-		FreelistType: bolt.FreelistMapType, InitialMmapSize: 64 << 20,
-	})
+	db, err := openFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("store %s: %w", path, openError(err))
 	}
 	return db, nil
 }
 
+// openFile has bbolt look at every page, as the list of free ones is not in the file. It panics
+// where they do not fit together.
+func openFile(path string) (db *bolt.DB, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v", p)
+		}
+	}()
+	return bolt.Open(path, 0o600, &bolt.Options{
+		Timeout: time.Second, NoSync: true, NoGrowSync: true, NoFreelistSync: true,
+		FreelistType: bolt.FreelistMapType, InitialMmapSize: 64 << 20,
+	})
+}
+
 func openError(err error) error {
+	if err == nil {
+		return nil
+	}
 	if errors.Is(err, bolterrors.ErrTimeout) {
 		return errors.New("in use by another agent")
 	}
@@ -128,22 +154,29 @@ func openError(err error) error {
 // prepare makes the buckets and settles the Recovery Time Stamp.
 func (s *Store) prepare(o Options, boot string, mark mark) error {
 	return s.db.Update(func(tx *bolt.Tx) error {
-		for _, name := range [][]byte{bucketMeta, bucketSessions, bucketGone, bucketPeers, bucketReports, bucketUsage, bucketApps, bucketCharging, bucketDoomed} {
+		for _, name := range buckets {
 			b, err := tx.CreateBucketIfNotExists(name)
 			if err != nil {
 				return err
 			}
 			b.FillPercent = 0.9
 		}
+		if err := s.inspect(tx); err != nil {
+			return err
+		}
 		meta := tx.Bucket(bucketMeta)
-		if v := meta.Get(keyRecovery); len(v) == 8 {
+		if v, ok := unseal(bucketMeta, keyRecovery, meta.Get(keyRecovery)); ok && len(v) == 8 {
 			s.recovery = time.Unix(int64(binary.BigEndian.Uint64(v)), 0)
 			return nil
+		}
+		if s.damaged > 0 && mark.recovery > 0 { // of this boot, or the file were empty
+			s.recovery = time.Unix(mark.recovery, 0)
+			return s.put(meta, bucketMeta, keyRecovery, binary.BigEndian.AppendUint64(nil, uint64(mark.recovery)))
 		}
 		// A clock that was set back must not give a peer the same stamp again.
 		at := max(o.Now().Unix(), mark.recovery+1)
 		s.recovery, s.discarded = time.Unix(at, 0), mark.boot != ""
-		if err := meta.Put(keyRecovery, binary.BigEndian.AppendUint64(nil, uint64(at))); err != nil {
+		if err := s.put(meta, bucketMeta, keyRecovery, binary.BigEndian.AppendUint64(nil, uint64(at))); err != nil {
 			return err
 		}
 		return writeMark(o.Path, boot, at)
@@ -169,6 +202,9 @@ func (s *Store) Close() error {
 	<-s.done
 	return s.db.Close()
 }
+
+// Damaged counts the values that Open left out because they were not as they had been written.
+func (s *Store) Damaged() uint64 { return s.damaged }
 
 // Statistics counts commits and the writes in them.
 func (s *Store) Statistics() (commits, writes uint64) {
@@ -249,6 +285,7 @@ func (s *Store) run() {
 
 func (s *Store) commit(batch []write) error {
 	recorded := false
+	s.sealed = s.sealed[:0]
 	err := s.db.Update(func(tx *bolt.Tx) error {
 		for i := range batch {
 			w := &batch[i]
@@ -257,13 +294,13 @@ func (s *Store) commit(batch []write) error {
 			case w.bucket == nil:
 			case w.key == nil:
 				recorded = true
-				err = putRecord(tx, w.value)
+				err = s.putRecord(tx, w.value)
 			case w.value == nil:
 				err = tx.Bucket(w.bucket).Delete(w.key)
 			default:
 				b := tx.Bucket(w.bucket)
 				b.FillPercent = 0.9 // keys rise
-				err = b.Put(w.key, w.value)
+				err = s.put(b, w.bucket, w.key, w.value)
 			}
 			if err != nil {
 				return err

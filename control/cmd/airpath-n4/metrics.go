@@ -59,6 +59,7 @@ var (
 		count("charging_untold_records_total", "Charging records of usage that no CP function was told of.", func(c *session.Counters) uint64 { return c.UntoldRecords }),
 		count("charging_uplink_octets_total", "Uplink octets in charging records made.", func(c *session.Counters) uint64 { return c.ChargedUplink }),
 		count("charging_downlink_octets_total", "Downlink octets in charging records made.", func(c *session.Counters) uint64 { return c.ChargedDownlink }),
+		count("store_damaged_total", "Records that were damaged in the store and left out.", func(c *session.Counters) uint64 { return c.StoreDamaged }),
 		count("store_failures_total", "Changes the store could not commit.", func(c *session.Counters) uint64 { return c.StoreFailures }),
 	}
 )

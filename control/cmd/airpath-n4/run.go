@@ -69,7 +69,7 @@ func run(ctx context.Context, c *config.Config) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
-	kept, err := store.Open(store.Options{Path: c.Store})
+	kept, err := store.Open(store.Options{Path: c.Store, Log: log})
 	if err != nil {
 		return fmt.Errorf("store: %w", err)
 	}
