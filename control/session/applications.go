@@ -45,7 +45,10 @@ type unitApps struct {
 // applicationsPatience is how long a set may take to be built.
 const applicationsPatience = 2 * time.Minute
 
-const metaApplications = "applications"
+const (
+	metaApplications = "applications"
+	metaIssued       = "applications-issued"
+)
 
 // loadApplications brings back what PFD management said, the indices given, and reads the files.
 func (m *Manager) loadApplications() error {
@@ -73,6 +76,7 @@ func (m *Manager) loadApplications() error {
 	if b := m.store.Meta(metaApplications); len(b) == 16 {
 		m.apps.generation, m.apps.digest = uint32(readUint64(b)), readUint64(b[8:])
 	}
+	m.apps.issued = uint32(readUint64(m.store.Meta(metaIssued)))
 	list := m.apps.book.Applications()
 	if digest := apps.Digest(list); m.apps.generation == 0 && len(list) > 0 || m.apps.generation != 0 && digest != m.apps.digest {
 		m.apps.generation, m.apps.digest = m.nextGeneration(), digest

@@ -130,6 +130,23 @@ func TestRefusedPFDs(t *testing.T) {
 	r.same(map[string]string{"video": "c.example"})
 }
 
+// A number that a set was sent with is not another set's, of the next agent either.
+func TestSetsHaveNumbersOfTheirOwn(t *testing.T) {
+	r := newRig(t)
+	r.tookPFDs(domains("video", "a.example"))
+	_, before, _ := r.unit.Applications()
+	r.unit.RefusePFD("bad.example")
+	if a := r.pfds(domains("video", "bad.example")); a.Cause == rules.CauseAccepted {
+		t.Error(a)
+	}
+	r.stop()
+	r.start()
+	r.tookPFDs(domains("video", "b.example"))
+	if _, g, _ := r.unit.Applications(); g != before+2 {
+		t.Errorf("%d, %d was in force, and %d sent", g, before, before+1)
+	}
+}
+
 // Requests that come while a set is built are built together; a bad one among them fails alone.
 func TestManyPFDRequests(t *testing.T) {
 	r := newRig(t)

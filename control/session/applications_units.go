@@ -41,6 +41,9 @@ func (m *Manager) propose(changes []appChange) error {
 	m.mu.Lock()
 	generation := m.nextGeneration()
 	m.mu.Unlock()
+	if err := m.storeIssued(generation); err != nil {
+		return err
+	}
 	if err := m.sendAll(units, generation, list); err != nil {
 		m.takeBack(units, generation, before)
 		m.log.Warn("applications stay as they are", "error", err)
@@ -53,6 +56,18 @@ func (m *Manager) propose(changes []appChange) error {
 	m.mu.Unlock()
 	m.log.Info("applications", "generation", generation, "applications", len(list), "units", len(units))
 	return m.storeApplications(old, managed)
+}
+
+// storeIssued before a unit hears of a number: one that has the set in force when this agent is killed
+// must not be taken to have another that the next agent gives the same number.
+func (m *Manager) storeIssued(generation uint32) error {
+	done := make(chan error, 1)
+	m.store.Apply(func(err error) { done <- err }, store.PutMeta(metaIssued, uint64Bytes(uint64(generation))))
+	err := <-done
+	if err != nil {
+		m.storeFailed(err)
+	}
+	return err
 }
 
 // takeBack gives units that have a refused set in force the one that was there before.
