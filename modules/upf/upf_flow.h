@@ -242,7 +242,8 @@ uint32_t upf_flow_add(struct upf_flows *t, const struct upf_flow_key *key, uint6
 #define UPF_FLOW_OTHER 2236
 
 /**
- * Goes on through the table, once a minute; at most `max` buckets.
+ * Goes on through the table, once a minute; at most `max` buckets. Flows idle for 30 s have no ways
+ * from then on: what they lead to is found anew.
  * @param gone room for max × UPF_FLOW_WAYS flows that went
  * @return how many went
  */

@@ -194,6 +194,35 @@ idle_flows_go_after_their_time(void **state)
 	}
 }
 
+static void
+ways_go_before_stamps_come_again(void **state)
+{
+	struct upf_flows *t = upf_flows_create(2 * UPF_FLOW_WAYS);
+	const struct upf_flow_key k = key_of(0);
+	const uint64_t begin_ns = 70000 * AP_NS_PER_S;
+	struct upf_flow gone[2 * UPF_FLOW_WAYS], *f;
+	uint64_t went_s = 0;
+
+	(void)state;
+	t->sweep_ns = begin_ns;
+	f = &t->flows[upf_flow_add(t, &k, upf_flow_hash(t, &k), upf_flow_tick(begin_ns), gone)];
+	f->state = UPF_FLOW_LOOKED | UPF_FLOW_FINAL;
+	f->app = 7;
+	for (unsigned d = 0; d < 2; d++)
+		upf_flow_way_set(f, d, UPF_WAY_VALID | 5);
+	for (uint64_t s = 1; s < 200 && went_s == 0; s++) {
+		assert_int_equal(upf_flows_sweep(t, 2, begin_ns + s * AP_NS_PER_S, gone), 0);
+		if (!(f->way[0] & UPF_WAY_VALID))
+			went_s = s;
+	}
+	assert_in_range(went_s, 30, 91);
+	assert_int_equal(f->way[1] & UPF_WAY_MASK, 0);
+	assert_int_equal(f->app, 7);
+	assert_int_equal(f->state, UPF_FLOW_LOOKED | UPF_FLOW_FINAL);
+	assert_int_equal(upf_flow_find(t, &k, upf_flow_hash(t, &k)), f - t->flows);
+	upf_flows_destroy(t);
+}
+
 int
 main(void)
 {
@@ -201,6 +230,7 @@ main(void)
 		cmocka_unit_test(random_flows_as_a_model_has_them),
 		cmocka_unit_test(the_longest_idle_one_goes),
 		cmocka_unit_test(idle_flows_go_after_their_time),
+		cmocka_unit_test(ways_go_before_stamps_come_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
