@@ -2,6 +2,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -60,7 +61,8 @@ func flock(f *os.File) error {
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
 
-// walk through all there is.
+// walk through all there is. bbolt has looked at the order of keys, but not of small buckets' (inline
+// ones'): what is out of order would be seen here and found by nobody.
 func walk(tx *bolt.Tx) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -69,10 +71,15 @@ func walk(tx *bolt.Tx) (err error) {
 		}
 	}()
 	return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
+		var last []byte
 		return b.ForEach(func(k, v []byte) error {
 			if v == nil {
 				return fmt.Errorf("%s %x is no value", name, k)
 			}
+			if last != nil && bytes.Compare(last, k) >= 0 {
+				return fmt.Errorf("%s %x is out of order", name, k)
+			}
+			last = k
 			return nil
 		})
 	})

@@ -2,10 +2,12 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"runtime/debug"
+	"slices"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -51,6 +53,44 @@ func (s *Store) put(b *bolt.Bucket, bucket, key, value []byte) error {
 	return b.Put(key, s.sealed[from:len(s.sealed):len(s.sealed)])
 }
 
+// complete says which bucket is not there or should not be, as its name was changed: what is in it
+// would be lost without a word, and under the same Recovery Time Stamp.
+func complete(tx *bolt.Tx) error {
+	found := 0
+	err := tx.ForEach(func(name []byte, _ *bolt.Bucket) error {
+		found++
+		if !slices.ContainsFunc(buckets, func(b []byte) bool { return bytes.Equal(b, name) }) {
+			return fmt.Errorf("bucket %q is unknown", name)
+		}
+		return nil
+	})
+	if err != nil || found == 0 { // is made
+		return err
+	}
+	meta := tx.Bucket(bucketMeta)
+	// Former versions had fewer buckets, but always that one.
+	if meta == nil || meta.Get(keyFormat) != nil && found < len(buckets) {
+		return fmt.Errorf("%d buckets of %d are missing", len(buckets)-found, len(buckets))
+	}
+	return nil
+}
+
+// mostSealed tells a store whose keyFormat is damaged from one of a former version, where a value
+// may end like a seal by chance.
+func mostSealed(tx *bolt.Tx) bool {
+	values, sealed := 0, 0
+	for _, name := range buckets {
+		_ = tx.Bucket(name).ForEach(func(k, v []byte) error {
+			values++
+			if _, ok := unseal(name, k, v); ok {
+				sealed++
+			}
+			return nil
+		})
+	}
+	return 2*sealed >= values
+}
+
 // inspect every value of a store of this version; seal those of a former one. What is damaged goes.
 func (s *Store) inspect(tx *bolt.Tx) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -60,7 +100,7 @@ func (s *Store) inspect(tx *bolt.Tx) (err error) {
 		}
 	}()
 	meta := tx.Bucket(bucketMeta)
-	old := meta.Get(keyFormat) == nil
+	old := meta.Get(keyFormat) == nil && !mostSealed(tx)
 	for _, name := range buckets {
 		if err = s.inspectBucket(tx.Bucket(name), name, old); err != nil {
 			return openError(err)

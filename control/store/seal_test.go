@@ -26,6 +26,7 @@ func filled(t *testing.T) (path string, file []byte) {
 	for i := range uint64(sealedSessions) {
 		s.Apply(nil, PutSession(i, sessionValue(i)))
 	}
+	s.Apply(nil, PutReport(7, 5, []byte("report 5")), PutReport(7, 6, []byte("report 6")), PutPeer("smf", []byte("up")))
 	s.Apply(nil, PutMeta("seid", []byte("12345678")), AddRecord([]byte("first record")), AddRecord([]byte("second record")))
 	s.Close()
 	file, err := os.ReadFile(path)
@@ -138,6 +139,51 @@ func TestFlippedBits(t *testing.T) {
 			t.Errorf("octet %d bit %d: %d sessions, %d damaged", octet, bit, n, s.Damaged())
 		}
 		s.Close()
+	}
+}
+
+// TestFlippedKeys: wherever in a key of a small bucket, or in a bucket's name, a bit is flipped, the
+// store says so and what to do, or leaves that one value out, and is sound from then on.
+func TestFlippedKeys(t *testing.T) {
+	path, file := filled(t)
+	texts := []string{"format", "recovery\x00", "x-seid", "smfup", string(seidKey(7)) + string(seidKey(5)), string(seidKey(7)) + string(seidKey(6))}
+	names := len(texts)
+	for _, name := range buckets {
+		texts = append(texts, string(name))
+	}
+	for i, text := range texts {
+		for octet := range len(strings.TrimSuffix(strings.TrimSuffix(text, "\x00"), "up")) {
+			for _, bit := range []byte{0x01, 0x10, 0x20} {
+				spoilt := bytes.Clone(file)
+				for at, n := 0, 0; n >= 0; at += n + 1 {
+					if n = bytes.Index(file[at:], []byte(text)); n >= 0 {
+						spoilt[at+n+octet] ^= bit
+					}
+				}
+				what := fmt.Sprintf("%q octet %d bit %x", text, octet, bit)
+				if bytes.Equal(spoilt, file) {
+					t.Fatal(what, "is not in the file")
+				}
+				s, log, err := openDamaged(t, path, spoilt)
+				if err != nil {
+					if !strings.Contains(err.Error(), "move it away") {
+						t.Error(what, err)
+					}
+					continue
+				}
+				if i >= names || s.Damaged() != 1 || count(t, s) != sealedSessions || s.RecoveryTimeStamp().Unix() != 1000 {
+					t.Error(what, s.Damaged(), count(t, s), s.RecoveryTimeStamp(), log)
+				}
+				if err := s.Reports(func(uint64, uint64, []byte) error { return nil }); err != nil {
+					t.Error(what, err)
+				}
+				s.Close()
+				if s = open(t, path, "a", 2000); s.Damaged() != 0 || s.RecoveryTimeStamp().Unix() != 1000 {
+					t.Error(what, "damaged again", s.Damaged(), s.RecoveryTimeStamp())
+				}
+				s.Close()
+			}
+		}
 	}
 }
 

@@ -94,7 +94,7 @@ func Open(o Options) (*Store, error) {
 	}
 	if err = s.prepare(o, boot, mark); err != nil {
 		s.db.Close()
-		return nil, err
+		return nil, fmt.Errorf("store %s: %w", o.Path, err)
 	}
 	go s.run()
 	return s, nil
@@ -154,6 +154,9 @@ func openError(err error) error {
 // prepare makes the buckets and settles the Recovery Time Stamp.
 func (s *Store) prepare(o Options, boot string, mark mark) error {
 	return s.db.Update(func(tx *bolt.Tx) error {
+		if err := complete(tx); err != nil {
+			return openError(err)
+		}
 		for _, name := range buckets {
 			b, err := tx.CreateBucketIfNotExists(name)
 			if err != nil {
