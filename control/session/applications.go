@@ -78,7 +78,8 @@ func (m *Manager) loadApplications() error {
 	}
 	m.apps.issued = uint32(readUint64(m.store.Meta(metaIssued)))
 	list := m.apps.book.Applications()
-	if digest := apps.Digest(list); m.apps.generation == 0 && len(list) > 0 || m.apps.generation != 0 && digest != m.apps.digest {
+	// A number that was issued is in force somewhere, if the agent before was killed then.
+	if digest := apps.Digest(list); m.apps.generation == 0 && (len(list) > 0 || m.apps.issued > 0) || m.apps.generation != 0 && digest != m.apps.digest {
 		m.apps.generation, m.apps.digest = m.nextGeneration(), digest
 		m.store.Apply(nil, m.applicationsMark())
 	}
@@ -193,7 +194,7 @@ func (m *Manager) ManagePFDs(r *rules.PFDRequest, done func(rules.PFDAnswer)) {
 			done(rules.PFDAnswer{Cause: rules.CauseAccepted})
 		case errors.Is(err, apps.ErrFull):
 			done(rules.PFDAnswer{Cause: rules.CauseNoResources, Reason: err.Error()})
-		case errors.Is(err, errManagerEnds):
+		case errors.Is(err, errManagerEnds), errors.Is(err, errNotStored):
 			done(rules.PFDAnswer{Cause: rules.CauseSystemFailure, Reason: err.Error()})
 		default:
 			done(rules.PFDAnswer{Cause: rules.CauseRejected, OffendingIE: rules.IEPFDContents, Reason: err.Error()})
@@ -232,7 +233,10 @@ func (a *applications) kick() {
 	}
 }
 
-var errManagerEnds = errors.New("the agent ends")
+var (
+	errManagerEnds = errors.New("the agent ends")
+	errNotStored   = errors.New("store failed")
+)
 
 // applicationsLoop does changes and brings units up to date that connected.
 func (m *Manager) applicationsLoop() {

@@ -147,6 +147,56 @@ func TestSetsHaveNumbersOfTheirOwn(t *testing.T) {
 	}
 }
 
+// The agent is killed when a unit has the first set in force, and nothing is stored but its number:
+// the next agent gives the unit what it has itself, and changes that.
+func TestKilledDuringTheFirstSet(t *testing.T) {
+	r := newRig(t)
+	r.killedDuringASet(domains("video", "a.example"))
+	r.until("the set is no more", func() bool { return len(r.inForce()) == 0 })
+	r.tookPFDs(domains("video", "b.example"))
+	r.same(map[string]string{"video": "b.example"})
+}
+
+func (r *rig) killedDuringASet(list ...rules.ApplicationPFDs) {
+	r.t.Helper()
+	_, before, _ := r.unit.Applications()
+	r.unit.Silent(true)
+	r.m.ManagePFDs(&rules.PFDRequest{Applications: list}, func(rules.PFDAnswer) {})
+	r.until("it is in force", func() bool { _, g, _ := r.unit.Applications(); return g != before })
+	r.unit.Silent(false)
+	r.stop()
+	r.start()
+}
+
+// The set there was before the first one has a number, too, and the next agent does not give it again.
+func TestNumberOfTheSetBeforeTheFirst(t *testing.T) {
+	r := newRig(t)
+	r.unit.RefusePFD("bad.example")
+	if a := r.pfds(domains("video", "bad.example")); a.Cause != rules.CauseRejected {
+		t.Errorf("%+v", a)
+	}
+	if err := r.store.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if stored := readUint64(r.store.Meta(metaIssued)); stored == 0 || stored != uint64(r.m.apps.generation) {
+		t.Errorf("%d is stored, %d is in force", stored, r.m.apps.generation)
+	}
+}
+
+// It is not the request's fault.
+func TestPFDsWithoutStore(t *testing.T) {
+	r := newRig(t)
+	if err := r.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if a := r.pfds(domains("video", "a.example")); a.Cause != rules.CauseSystemFailure || a.OffendingIE != 0 || a.Reason == "" {
+		t.Errorf("%+v", a)
+	}
+	if len(r.inForce()) != 0 {
+		t.Error("in force and not stored")
+	}
+}
+
 // Requests that come while a set is built are built together; a bad one among them fails alone.
 func TestManyPFDRequests(t *testing.T) {
 	r := newRig(t)

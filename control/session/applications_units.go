@@ -66,19 +66,24 @@ func (m *Manager) storeIssued(generation uint32) error {
 	err := <-done
 	if err != nil {
 		m.storeFailed(err)
+		return fmt.Errorf("%w: %w", errNotStored, err)
 	}
-	return err
+	return nil
 }
 
 // takeBack gives units that have a refused set in force the one that was there before.
 func (m *Manager) takeBack(units []*unit, refused uint32, before []apps.Application) {
 	m.mu.Lock()
 	m.counts.ApplicationsRefused++
-	if m.apps.generation == 0 {
+	fresh := m.apps.generation == 0
+	if fresh {
 		m.apps.generation, m.apps.digest = m.nextGeneration(), apps.Digest(before)
 	}
 	generation := m.apps.generation
 	m.mu.Unlock()
+	if fresh {
+		_ = m.storeIssued(generation) // a refused set would be worse than a number given twice
+	}
 	if err := m.sendAll(m.having(units, refused), generation, before); err != nil {
 		m.log.Error("applications as they were", "error", err)
 	}

@@ -83,6 +83,9 @@ func (u *Unit) do(conn *dataplane.Conn, r *upfpb.Request) error {
 		return nil
 	case *upfpb.Request_Applications:
 		done := u.takeApplications(body.Applications, reply)
+		if u.silent {
+			return nil
+		}
 		if err := u.reply(conn, reply); err != nil || done == nil {
 			return err
 		}

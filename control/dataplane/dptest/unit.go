@@ -308,7 +308,7 @@ func (u *Unit) Hang(on bool) {
 	u.hang = on
 }
 
-// Silent does what Apply says and does not answer: as if the agent were killed before it reads.
+// Silent does what Apply and Applications say and does not answer: as if the agent were killed before it reads.
 func (u *Unit) Silent(on bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
