@@ -186,14 +186,15 @@ func (s *Server) deleteSessions(node rules.NodeID, why string, then func()) {
 		then()
 		return
 	}
-	go func() {
+	go func() { // says so when all is done: tests wait for that
 		select {
 		case n := <-gone:
+			then()
 			s.log.Info("sessions deleted", "node", node, "sessions", n, "why", why)
 		case <-time.After(deletionPatience):
+			then()
 			s.log.Info("sessions are being deleted", "node", node, "why", why)
 		}
-		then()
 	}()
 }
 

@@ -4,7 +4,6 @@ package n4
 
 import (
 	"encoding/hex"
-	"io"
 	"log/slog"
 	"maps"
 	"net"
@@ -43,6 +42,25 @@ type fakeSessions struct {
 	answers      map[netip.AddrPort]fakeAnswer
 	pfds         []*rules.PFDRequest
 	pfdAnswer    rules.PFDAnswer
+	log          serverLog
+}
+
+// serverLog has a mutex of its own: the server also logs while it is called back.
+type serverLog struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *serverLog) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *serverLog) has(text string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Contains(l.text.String(), text)
 }
 
 type fakeAnswer struct {
@@ -227,7 +245,7 @@ func start(t *testing.T, f *fakeSessions, change func(*Config)) *Server {
 	if change != nil {
 		change(&cfg)
 	}
-	s, err := New(cfg, slog.New(slog.NewTextHandler(io.Discard, nil)), prometheus.NewRegistry())
+	s, err := New(cfg, slog.New(slog.NewTextHandler(&f.log, nil)), prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)
 	}
