@@ -35,7 +35,8 @@ type Sessions interface {
 
 	// DeleteOfPeer deletes every session of a CP function, without reports: its association was
 	// released or set up without session retention, or it lost its sessions. done (may be nil)
-	// gets how many have gone, at once where there are none. An agent that ends before that calls
+	// gets how many have gone, at once where there are none; those go whose unit is away when it is
+	// back, and for requests they are not there meanwhile. An agent that ends before that calls
 	// it, too: the next one deletes what is left, whatever KeepAssociation was given since.
 	DeleteOfPeer(node NodeID, why string, done func(sessions int))
 	// CountOfPeer counts those that are not to be deleted so.

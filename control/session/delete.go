@@ -14,13 +14,22 @@ import (
 // Delete ends a session.
 func (m *Manager) Delete(t rules.Transaction, upSEID uint64, done rules.Done) {
 	m.mu.Lock()
-	s := m.sessions[upSEID]
+	s := m.there(upSEID)
 	m.mu.Unlock()
 	if s == nil {
 		m.refused(&t, done, 0, notFound())
 		return
 	}
 	m.remove(s, &t, "", done)
+}
+
+// there gives a session for a request; nil: it is not there, or is to go, however long its unit is
+// away. Called under the mutex.
+func (m *Manager) there(upSEID uint64) *session {
+	if s := m.sessions[upSEID]; s != nil && !s.doomed {
+		return s
+	}
+	return nil
 }
 
 // remove deletes a session; t is nil when no request asked for it, and why says what did: nobody
@@ -59,6 +68,9 @@ func (m *Manager) remove(s *session, t *rules.Transaction, why string, done rule
 
 // removeNow is called under the mutex; what it returns is called without.
 func (m *Manager) removeNow(s *session, t *rules.Transaction, why string, done rules.Done) func() {
+	if t.Encode == nil {
+		return m.removeUnasked(s, t, why, done)
+	}
 	return s.unit.apply(dataplane.DeleteOp(s.seid), nil, func(res *upfpb.OpResult, err error) {
 		if errors.Is(err, dataplane.ErrDisconnected) {
 			m.removeAgain(s, t, why, done)
@@ -77,6 +89,32 @@ func (m *Manager) removeAgain(s *session, t *rules.Transaction, why string, done
 	after()
 }
 
+// removeUnasked waits for the unit however long it is away: nobody waits for an answer, and the unit
+// alone knows what the session used since its last checkpoint. Called under the mutex; what it
+// returns is called without.
+func (m *Manager) removeUnasked(s *session, t *rules.Transaction, why string, done rules.Done) func() {
+	again := func() {
+		m.mu.Lock()
+		after := m.removeUnasked(s, t, why, done)
+		m.mu.Unlock()
+		after()
+	}
+	switch {
+	case m.closed:
+		return func() { m.notRemoved(s, t, done, errAway) }
+	case !s.unit.ready:
+		s.unit.removals = append(s.unit.removals, again)
+		return func() {}
+	}
+	return s.unit.apply(dataplane.DeleteOp(s.seid), nil, func(res *upfpb.OpResult, err error) {
+		if errors.Is(err, dataplane.ErrDisconnected) || errors.Is(err, errAway) {
+			again()
+			return
+		}
+		m.removed(s, t, why, done, res, err)
+	})
+}
+
 // notRemoved is when this agent ends: the next one knows what the session used, and is asked again
 // or finds the session doomed.
 func (m *Manager) notRemoved(s *session, t *rules.Transaction, done rules.Done, err error) {
@@ -84,8 +122,9 @@ func (m *Manager) notRemoved(s *session, t *rules.Transaction, done rules.Done, 
 	m.finish(s)
 }
 
-// removed takes the session away even if the unit is not there: a unit that comes back is told
-// which sessions are no more. What the session used is then known to the last checkpoint.
+// removed takes the session away. Where that was asked for, even if the unit is not there: a unit
+// that comes back is told which sessions are no more, and what the session used is known to the last
+// checkpoint.
 func (m *Manager) removed(s *session, t *rules.Transaction, why string, done rules.Done, res *upfpb.OpResult, err error) {
 	m.mu.Lock()
 	if err != nil && m.closed {

@@ -77,6 +77,65 @@ func TestDoomedSessionsGo(t *testing.T) {
 	}
 }
 
+// TestRemovalsAwaitTheUnit: sessions go that no request asked for while their unit, which counts on, is
+// out of reach, longer than a request would wait. All they used is in the records.
+func TestRemovalsAwaitTheUnit(t *testing.T) {
+	for name, anew := range map[string]bool{"same agent": false, "next agent": true} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, withCharging, func(c *Config) { c.WaitMs = 50 })
+			r.until("it is there", func() bool { return r.m.Units()[0].Connected })
+			seid := r.accepted(r.establish(plain(7, "10.45.0.3"))).UPSEID
+			q := plain(8, "10.45.0.4")
+			q.Node = rules.NodeID{FQDN: "other.example"}
+			stays := r.accepted(r.establish(q)).UPSEID
+			r.unit.Count(seid, defaultGroup, 30, 40)
+			r.unit.Count(seid, 1, 30, 40)
+			_ = r.unit.Checkpoint()
+			r.until("the checkpoint is there", func() bool {
+				r.m.mu.Lock()
+				defer r.m.mu.Unlock()
+				return r.m.sessions[seid].usage != nil
+			})
+			r.unit.Count(seid, defaultGroup, 5, 6)
+			r.unit.Count(seid, 1, 5, 6)
+			r.unit.Close()
+			r.until("it is away", func() bool { return !r.m.Units()[0].Connected })
+			gone := make(chan int, 1)
+			r.m.DeleteOfPeer(smf, "association released", func(n int) { gone <- n })
+			if anew {
+				r.stop()
+				<-gone
+				if err := r.open(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if a := r.delete(seid); a.Cause != rules.CauseSessionContextNotFound {
+				t.Errorf("%+v", a)
+			}
+			if a := r.establish(plain(9, "10.45.0.5")); a.Cause == rules.CauseAccepted { // has waited behind it
+				t.Errorf("%+v", a)
+			}
+			if c := r.m.Statistics(); c.Deleted != 0 || len(r.records()) != 0 {
+				t.Errorf("%+v", c)
+			}
+			if err := r.unit.Start(); err != nil {
+				t.Fatal(err)
+			}
+			r.until("it has gone", func() bool { return r.m.Statistics().Deleted == 1 && r.doomed() == 0 })
+			if up, down := r.sum(10); up != 35 || down != 46 {
+				t.Error(up, down)
+			}
+			if u := r.untoldUsage(); len(u) != 1 || u[0].UplinkOctets != 35 || u[0].DownlinkOctets != 46 {
+				t.Errorf("%+v", u)
+			}
+			r.until("only the other one is there", func() bool { return len(r.unit.IDs()) == 1 && r.unit.Session(stays) != nil })
+			r.until("a session can have its address", func() bool {
+				return r.establish(plain(9, "10.45.0.3")).Cause == rules.CauseAccepted
+			})
+		})
+	}
+}
+
 // TestDoomOfWhatNeverWas: a session that was being established and was not.
 func TestDoomOfWhatNeverWas(t *testing.T) {
 	r := newRig(t)

@@ -106,7 +106,7 @@ func (u *unit) upToDate(id uint64, version uint32, there bool) bool {
 	u.m.mu.Lock()
 	defer u.m.mu.Unlock()
 	s := u.m.sessions[id]
-	if s == nil || s.epoch == u.epoch {
+	if s == nil || s.epoch == u.epoch || s.doomed {
 		return true
 	}
 	if there && !s.busy && s.record != nil && version == s.version {

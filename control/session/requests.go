@@ -187,7 +187,7 @@ func notFound() *refusal {
 // Modify changes a session.
 func (m *Manager) Modify(t rules.Transaction, upSEID uint64, r *rules.ModifyRequest, done rules.Done) {
 	m.mu.Lock()
-	s := m.sessions[upSEID]
+	s := m.there(upSEID)
 	if s == nil {
 		m.mu.Unlock()
 		m.refused(&t, done, 0, notFound())

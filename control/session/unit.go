@@ -35,6 +35,7 @@ type unit struct {
 	held       uint32   // sessions it had when it welcomed us
 	welcome    *upfpb.Welcome
 	waiting    []waitingOp
+	removals   []func() // nobody asked for, of sessions that go when the unit is back
 
 	apps unitApps
 
@@ -70,11 +71,15 @@ func (u *unit) apply(op dataplane.Op, again func() dataplane.Op, done func(*upfp
 	return func() {}
 }
 
-// expire ends what waited too long.
+// expire ends what waited too long, and everything when the agent ends.
 func (u *unit) expire() {
 	u.m.mu.Lock()
 	now := u.m.now()
 	var late []waitingOp
+	var removals []func()
+	if u.m.closed {
+		removals, u.removals = u.removals, nil
+	}
 	for len(u.waiting) > 0 && (u.m.closed || now.After(u.waiting[0].until)) {
 		late = append(late, u.waiting[0])
 		u.waiting = u.waiting[1:]
@@ -82,6 +87,9 @@ func (u *unit) expire() {
 	u.m.mu.Unlock()
 	for _, w := range late {
 		w.done(nil, errAway)
+	}
+	for _, f := range removals {
+		f()
 	}
 }
 
@@ -206,8 +214,8 @@ func (u *unit) Connected() {
 	u.m.mu.Lock()
 	u.ready = true
 	u.m.apps.syncs = append(u.m.apps.syncs, u)
-	waiting := u.waiting
-	u.waiting = nil
+	waiting, removals := u.waiting, u.removals
+	u.waiting, u.removals = nil, nil
 	var after []func()
 	for _, w := range waiting {
 		if w.again != nil {
@@ -220,7 +228,7 @@ func (u *unit) Connected() {
 	time.AfterFunc(startDelay, func() { u.m.resendDownlink(u) })
 	u.m.mu.Unlock()
 	u.m.apps.kick()
-	for _, f := range after {
+	for _, f := range append(after, removals...) {
 		f()
 	}
 	u.m.expireEarly()
