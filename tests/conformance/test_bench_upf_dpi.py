@@ -60,7 +60,9 @@ def test_names_in_udp():
     _, dpi = bench("--alone", "--packets-per-flow", "10", *mix)
     named = [dpi[f"named_{proto}"] for proto in ("http", "dns", "quic")]
     assert sum(named) <= dpi["dpi_scans"]
-    assert named[0] > named[2] > named[1] > 400
+    assert named[2] > named[1] > 0, "60 % and 30 % of UDP"
+    # HTTP is 40 of the 94 % of flows that have names, less where the run ends before the request.
+    assert 0 < named[0] < 1.25 * sum(named) * 40 / 94
     _, dpi = bench("--alone", "--packets-per-flow", "10")
     assert dpi["named_http"] > 0
     assert (dpi["named_dns"], dpi["named_quic"]) == (0, 0)
