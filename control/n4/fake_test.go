@@ -155,6 +155,13 @@ func (f *fakeSessions) DeleteOfPeer(node rules.NodeID, _ string, done func(int))
 	}
 }
 
+// slowly delete sessions from now on.
+func (f *fakeSessions) slowly() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.slow = true
+}
+
 // quick ends the deletions that were slow.
 func (f *fakeSessions) quick() {
 	f.mu.Lock()
@@ -205,7 +212,10 @@ func (f *fakeSessions) KeepAssociation(node rules.NodeID, state []byte, done fun
 }
 
 func (f *fakeSessions) Associations(yield func(rules.NodeID, []byte) bool) {
-	for node, state := range f.associations {
+	f.mu.Lock()
+	associations := maps.Clone(f.associations)
+	f.mu.Unlock()
+	for node, state := range associations {
 		yield(node, state)
 	}
 }

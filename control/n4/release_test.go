@@ -67,7 +67,7 @@ func TestSlowDeletionsOfWhatWasBefore(t *testing.T) {
 	c := newSMF(t, s, "127.0.0.4:0")
 	c.associate(1000)
 	c.establish(1)
-	f.slow = true
+	f.slowly()
 	c.sendRelease(80)
 	eventually(t, "not released", func() bool { return len(s.Peers()) == 0 })
 	c.associate(1000)
@@ -81,7 +81,7 @@ func TestSlowDeletionsOfWhatWasBefore(t *testing.T) {
 	// A heartbeat tells that the node began anew, and it releases before all that is done.
 	c.associate(1000)
 	c.establish(2)
-	f.slow = true
+	f.slowly()
 	c.send(marshal(message.NewHeartbeatRequest(90, ie.NewRecoveryTimeStamp(time.Unix(2000, 0)), nil)))
 	c.want(pfcp.HeartbeatResponse)
 	c.sendRelease(82)
@@ -102,7 +102,7 @@ func TestSlowDeletionsOfWhomWeSetUp(t *testing.T) {
 	c := newSMF(t, s, "127.0.0.4:18808")
 	c.associate(1000)
 	c.establish(1)
-	f.slow = true
+	f.slowly()
 	c.send(marshal(message.NewHeartbeatRequest(90, ie.NewRecoveryTimeStamp(time.Unix(2000, 0)), nil)))
 	eventually(t, "still associated", func() bool { return len(s.Peers()) == 0 })
 	for h, _, _ := pfcp.ParseHeader(c.receive(time.Second)); h.Type != pfcp.HeartbeatResponse; {
