@@ -23,6 +23,8 @@ commit(struct gnb_change *ch, struct gnb_request *r)
 		if (i > 0)
 			gnb_ue_replace(c, s->old, s->now);
 		s->msg->old = s->old;
+		if (c->cfg.radio && s->now)
+			c->cfg.radio->begin(c->cfg.radio->arg, &s->now->spec);
 		if (item->last)
 			item->last->next = s->msg;
 		else

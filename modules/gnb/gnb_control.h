@@ -37,6 +37,8 @@ struct gnb_radio {
 	 */
 	int (*enter)(void *arg, struct gnb_session_spec *spec, bool fresh, char *why,
 		     unsigned size);
+	/** Nothing can refuse the change any more: DRBs that are new to the session begin. */
+	void (*begin)(void *arg, const struct gnb_session_spec *spec);
 	/** The session that entered has gone. */
 	void (*leave)(void *arg, const struct gnb_session_spec *spec);
 	/** @return COUNT of the bearer's next downlink SDU. */

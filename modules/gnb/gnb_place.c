@@ -232,8 +232,10 @@ begin(struct gnb_places *p, struct place *at, const struct gnb_session_spec *s, 
 
 /** DRBs that the context did not have are watched from now on. */
 static void
-watch(struct gnb_places *p, struct place *at, const struct gnb_session_spec *s)
+watch(void *arg, const struct gnb_session_spec *s)
 {
+	struct gnb_places *p = arg;
+	struct place *at = &p->place[s->ue];
 	const uint32_t first = s->ue * p->stack->cfg->bearers_count;
 	uint32_t now = 0;
 
@@ -262,12 +264,8 @@ enter(void *arg, struct gnb_session_spec *s, bool fresh, char *why, unsigned siz
 	for (unsigned i = 0; i < s->nb_drbs; i++)
 		s->drbs[i].bearer =
 			s->ue * p->stack->cfg->bearers_count + drb(p, s->drbs[i].id)->bearer;
-	if (!fresh) {
-		rc = begin(p, at, s, why, size);
-		if (rc == 0)
-			watch(p, at, s);
-		return rc;
-	}
+	if (!fresh)
+		return begin(p, at, s, why, size);
 	rc = keys_check(p, at, s, why, size);
 	if (rc < 0)
 		return rc;
@@ -278,8 +276,6 @@ enter(void *arg, struct gnb_session_spec *s, bool fresh, char *why, unsigned siz
 	rc = begin(p, at, s, why, size);
 	at->taken = rc == 0;
 	at->set_up = 0;
-	if (rc == 0)
-		watch(p, at, s);
 	return rc;
 }
 
@@ -342,8 +338,13 @@ gnb_places_create(struct ue *stack, const struct ap_plan *plan)
 	}
 	p->stack = stack;
 	p->plan = plan;
-	p->radio = (struct gnb_radio){
-		.drb = drb, .enter = enter, .leave = leave, .count = count, .look = look, .arg = p};
+	p->radio = (struct gnb_radio){.drb = drb,
+				      .enter = enter,
+				      .begin = watch,
+				      .leave = leave,
+				      .count = count,
+				      .look = look,
+				      .arg = p};
 	for (uint32_t i = 0; i < cfg->bearers_count; i++)
 		drb_fill(&p->drbs[i], &cfg->bearers[i], i);
 	for (uint32_t u = 0; u < cfg->count; u++)

@@ -67,6 +67,13 @@ class Core:
         assert result.error == ""
         return result.pdu_sessions[0].dl_teid
 
+    def change(self, ue_id: int, **session) -> str:
+        """@return what was wrong with it"""
+        change = self.control.pb.BearerContextChange(ue_id=ue_id)
+        change.modify.add(id=SESSION, **session)
+        (result,) = self.control.modify(change)
+        return result.error
+
     def close(self) -> None:
         self.control.close()
         self.socket.close()
@@ -132,7 +139,9 @@ def test_radio_link_failure(core):
         failed = event.radio_link_failure
         told = (event.number, failed.ue_id, failed.pdu_session, failed.drb)
         assert told == (number, ue_id, SESSION, DRB)
-        # Another SDU comes to the threshold: that is the same failure.
+        # Another SDU comes to the threshold: that is the same failure, whatever else is changed.
+        assert one.change(ue_id, remove_drbs=[DRB]) != ""
+        assert one.change(ue_id, ul_up=one.control.tunnel(UPF, 8)) == ""
         before = reached()
         one.downlink(teid, 1)
         until(lambda: reached() > before)
