@@ -327,6 +327,8 @@ neighbours_of_ues_are_answered(void **state)
 	static struct test_message msg;
 	static struct test_unit u;
 	struct net_frame f = arp(1, router, ue), f6 = nd(135, 0, router6, solicited_node, ue6, 1);
+	struct upf_neigh_key key = {0};
+	uint32_t index;
 
 	(void)state;
 	test_unit_open(&u);
@@ -358,11 +360,20 @@ neighbours_of_ues_are_answered(void **state)
 	f = arp(1, router, nobody);
 	assert_int_equal(take_of(&in6, &f, 0), UPF_LOCAL_GONE);
 	assert_int_equal(drops[UPF_LOCAL_DROP_NOT_OURS], 4);
+	/* A neighbour we know has the address himself. */
+	key.interface = N6;
+	memcpy(key.address, ue, sizeof(ue));
+	index = (uint32_t)upf_neigh_get(&net->neighs, &key, false, 1);
+	f = arp(1, router, ue);
+	assert_int_equal(take_of(&in6, &f, 0), UPF_LOCAL_ANSWER); /* whom we only ask for */
+	upf_neigh_learn(&net->neighs, index, net_mac_n3, 2);
+	assert_int_equal(take_of(&in6, &f, 0), UPF_LOCAL_GONE);
+	assert_int_equal(drops[UPF_LOCAL_DROP_NOT_OURS], 5);
 	assert_int_equal(test_delete(&u, 0x12300101, 77), 0);
 	f = arp(1, router, ue);
 	assert_int_equal(take_of(&in6, &f, 0), UPF_LOCAL_GONE);
 	assert_int_equal(take_of(&in6, &f6, 0), UPF_LOCAL_GONE);
-	assert_int_equal(drops[UPF_LOCAL_DROP_NOT_OURS], 6);
+	assert_int_equal(drops[UPF_LOCAL_DROP_NOT_OURS], 7);
 	test_unit_close(&u);
 }
 

@@ -60,13 +60,26 @@ on_link(const struct upf_net *net, const struct upf_link *link, bool v6, const u
 	return upf_neigh_find(&net->neighs, &key) >= 0;
 }
 
+/** Whether the link has who answers for the address himself, as hosts that framed routes enclose.
+ */
+static bool
+is_neighbour(const struct upf_net *net, const struct upf_link *link, bool v6,
+	     const uint8_t *address)
+{
+	const struct upf_neigh_key key = key_of(link, v6, address);
+	const int index = upf_neigh_find(&net->neighs, &key);
+	const struct upf_neigh *e = index < 0 ? NULL : &net->neighs.entry[index];
+
+	return e != NULL && (upf_neigh_pinned(e) || upf_neigh_usable(atomic_load(&e->word)));
+}
+
 /** Whether we answer for a UE: one whose session takes packets that come by this interface. */
 static bool
 is_user(const struct upf_net *net, const struct upf_link *link, bool v6, const uint8_t *address)
 {
 	uint32_t ip4;
 
-	if (!link->proxy || net->users == NULL)
+	if (!link->proxy || net->users == NULL || is_neighbour(net, link, v6, address))
 		return false;
 	if (v6)
 		return upf_index_ip6(net->users, link->index, address) != 0;
