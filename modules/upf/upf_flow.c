@@ -158,19 +158,10 @@ sweep_bucket(struct upf_flows *t, uint32_t b, uint16_t tick, struct upf_flow *go
 
 	for (unsigned w = 0; w < UPF_FLOW_WAYS; w++) {
 		const uint32_t at = b * UPF_FLOW_WAYS + w;
-		struct upf_flow *f = &t->flows[at];
-		const uint16_t idle = (uint16_t)(tick - f->seen);
+		const struct upf_flow *f = &t->flows[at];
 
-		if (f->key.handle == 0)
+		if (f->key.handle == 0 || !is_over(f, (uint16_t)(tick - f->seen)))
 			continue;
-		if (!is_over(f, idle)) {
-			/* So no way outlives all 65,536 stamps. */
-			if (idle >= UPF_FLOW_CLOSED) {
-				upf_flow_way_set(f, 0, 0);
-				upf_flow_way_set(f, 1, 0);
-			}
-			continue;
-		}
 		gone[nb++] = *f;
 		leave(t, at);
 	}

@@ -220,13 +220,6 @@ upf_flow_prefetch_kin(const struct upf_flows *t, uint32_t home)
 	return f->kin != 0;
 }
 
-static inline void
-upf_flow_seen(struct upf_flow *f, uint16_t tick)
-{
-	if (unlikely(f->seen != tick))
-		f->seen = tick;
-}
-
 /**
  * A flow that upf_flow_find() does not find, all zero but its key and when it was seen.
  * @param gone the flow it replaces, as it was; handle 0: none
@@ -241,9 +234,21 @@ uint32_t upf_flow_add(struct upf_flows *t, const struct upf_flow_key *key, uint6
 #define UPF_FLOW_TCP 55433
 #define UPF_FLOW_OTHER 2236
 
+/** A packet of it. After 30 s its ways are found anew, so that none outlives all 65,536 stamps. */
+static inline void
+upf_flow_seen(struct upf_flow *f, uint16_t tick)
+{
+	if (likely(f->seen == tick))
+		return;
+	if ((uint16_t)(tick - f->seen) >= UPF_FLOW_CLOSED) {
+		upf_flow_way_set(f, 0, 0);
+		upf_flow_way_set(f, 1, 0);
+	}
+	f->seen = tick;
+}
+
 /**
- * Goes on through the table, once a minute; at most `max` buckets. Flows idle for 30 s have no ways
- * from then on: what they lead to is found anew.
+ * Goes on through the table, once a minute; at most `max` buckets.
  * @param gone room for max × UPF_FLOW_WAYS flows that went
  * @return how many went
  */
