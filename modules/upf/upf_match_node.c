@@ -78,6 +78,8 @@ struct visit {
 /** What lane_slow() says in place of a lane. */
 enum { TO_LOCAL = INT_MIN, TO_FLOW };
 
+#define BY_FLOW 0x100U /**< of lane_fast(): above all lanes */
+
 static inline bool
 ip_is_whole(const struct rte_mbuf *m, uint8_t rx)
 {
@@ -261,8 +263,9 @@ lane_slow(const struct visit *v, struct rte_mbuf *m, struct upf_session *slot,
 }
 
 /**
- * The lane by line 0 alone: the usual packet of a plain session. 0: it takes lane_slow().
- * @return lane + 1
+ * What line 0 alone says: of the usual packet of a plain session its lane, of one whose lanes are
+ * kept by flow the group of PDRs. 0: it takes lane_slow().
+ * @return lane + 1, or BY_FLOW + group
  */
 static inline unsigned
 lane_fast(const struct upf_session *s, const struct rte_mbuf *m, const struct upf_arrival *a)
@@ -274,14 +277,19 @@ lane_fast(const struct upf_session *s, const struct rte_mbuf *m, const struct up
 		return 0;
 	if (a->rx & UPF_RX_TUNNEL) {
 		if (unlikely(s->generation != upf_teid_generation(a->teid) ||
-			     !(s->up_interfaces >> a->interface & 1) ||
-			     (s->only_qfi != 0xFF && s->only_qfi != a->qfi) ||
-			     !upf_source_is_ue(s, ip)))
+			     !(s->up_interfaces >> a->interface & 1)))
 			return 0;
-		return s->only_up;
+		if (s->flags & UPF_SESSION_FLOW_UP)
+			return BY_FLOW + s->only_qfi;
+		return unlikely((s->only_qfi != 0xFF && s->only_qfi != a->qfi) ||
+				!upf_source_is_ue(s, ip))
+			       ? 0
+			       : s->only_up;
 	}
 	if (unlikely(s->handle != a->teid || !(s->down_interfaces >> a->interface & 1)))
 		return 0;
+	if (s->flags & UPF_SESSION_FLOW_DOWN)
+		return BY_FLOW;
 	if (a->rx & UPF_RX_INNER6) {
 		uint64_t prefix;
 
@@ -338,28 +346,6 @@ to_nobody(struct visit *v, struct rte_mbuf *m)
 	rte_pktmbuf_free(m);
 }
 
-/**
- * The group of PDRs by line 0 alone: the usual packet of a session whose lanes are kept by flow.
- * @return group, or -1: it takes lane_slow()
- */
-static inline int
-group_fast(const struct upf_session *s, const struct rte_mbuf *m, const struct upf_arrival *a)
-{
-	if (unlikely(s == NULL || s->id == 0 || s->flags & UPF_SESSION_ALIAS ||
-		     a->rx & (UPF_RX_END_MARKER | UPF_RX_FRAME) || !ip_is_whole(m, a->rx)))
-		return -1;
-	if (a->rx & UPF_RX_TUNNEL)
-		return s->flags & UPF_SESSION_FLOW_UP &&
-				       s->generation == upf_teid_generation(a->teid) &&
-				       s->up_interfaces >> a->interface & 1
-			       ? s->only_qfi
-			       : -1;
-	return s->flags & UPF_SESSION_FLOW_DOWN && s->handle == a->teid &&
-			       s->down_interfaces >> a->interface & 1
-		       ? 0
-		       : -1;
-}
-
 static inline void
 active(const struct visit *v, struct upf_session *s)
 {
@@ -367,20 +353,26 @@ active(const struct visit *v, struct upf_session *s)
 		s->active_s = v->now_s;
 }
 
+static inline void
+to_flow(struct visit *v, struct rte_mbuf *m, struct upf_session *s, unsigned group)
+{
+	active(v, s);
+	/* Ports and flags of TCP, which lie in the next line behind an outer header. */
+	rte_prefetch0(rte_pktmbuf_mtod_offset(m, const uint8_t *, IP4_BYTES + TCP_FLAGS));
+	upf_matched_set(m, s, (uint16_t)group);
+	v->flow[v->nb_flow++] = m;
+}
+
 /** @return the session a packet goes on with; NULL: it is dropped, or in v->local or v->flow */
 static struct upf_session *
 match_slow(struct visit *v, struct rte_mbuf *m, struct upf_session *slot, unsigned *lane)
 {
 	struct upf_session *s = slot;
-	int group = group_fast(slot, m, upf_arrival(m));
-	int l = group >= 0 ? TO_FLOW : lane_slow(v, m, slot, &s, &group);
+	int group = -1;
+	int l = lane_slow(v, m, slot, &s, &group);
 
-	if (likely(l == TO_FLOW)) {
-		active(v, s);
-		/* Ports and flags of TCP, which lie in the next line behind an outer header. */
-		rte_prefetch0(rte_pktmbuf_mtod_offset(m, const uint8_t *, IP4_BYTES + TCP_FLAGS));
-		upf_matched_set(m, s, (uint16_t)group);
-		v->flow[v->nb_flow++] = m;
+	if (l == TO_FLOW) {
+		to_flow(v, m, s, (unsigned)group);
 		return NULL;
 	}
 	if (l == TO_LOCAL &&
@@ -417,6 +409,10 @@ match(struct visit *v, struct rte_mbuf **pkts, uint16_t nb, struct rte_mbuf **to
 		struct rte_mbuf *m = pkts[i];
 		unsigned lane = lane_fast(s, m, upf_arrival(m));
 
+		if (lane >= BY_FLOW) {
+			to_flow(v, m, s, lane - BY_FLOW);
+			continue;
+		}
 		if (likely(lane != 0)) {
 			lane--;
 		} else {
