@@ -23,6 +23,7 @@ struct power_residency {
 	uint64_t paused[POWER_STATES_MAX];   /**< of that, running PAUSE */
 	uint64_t asleep[POWER_STATES_MAX];   /**< of that, given away */
 	uint64_t cstate[POWER_STATES_MAX];   /**< asleep, by how deep */
+	uint64_t asleep_since_ns;            /**< what is in none of these yet; 0: awake */
 };
 
 /** ap_worker.governor_state of `adaptive` and `slot-aware`. */

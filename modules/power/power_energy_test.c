@@ -194,6 +194,20 @@ test_figures(void **state)
 	/* P0 1/4 s and, paused, at half of it; P1 1/4 s; C1 and C6 1/8 s each. */
 	assert_true(fabs(f.watts -
 			 (8 * 0.25 + 8 * 0.25 * 0.5 + 2 * 0.25 + 1 * 0.125 + 0.1 * 0.125)) < 1e-6);
+	/* Half a second more in one sleep, which goes on. */
+	b.time.asleep_since_ns = b.ns;
+	b.ns += SECOND / 2;
+	power_figures(&w, NULL, &a, &b, &f);
+	assert_true(fabs(f.mhz - 1250 / 0.75) < 1e-6);
+	assert_true(fabs(f.watts * 1.5 - (8 * 0.25 + 8 * 0.25 * 0.5 + 2 * 0.25 + 1 * 0.125 +
+					  0.1 * 0.125 + 0.1 * 0.5)) < 1e-6);
+	/* And a period within it. */
+	a = b;
+	b.ns += SECOND;
+	power_figures(&w, NULL, &a, &b, &f);
+	assert_true(fabs(f.watts - 0.1) < 1e-6);
+	a = (struct power_sample){.ns = 10 * SECOND};
+	b.ns = 11 * SECOND;
 	w.governor = &busy;
 	b.cpu_ns = SECOND;
 	power_figures(&w, t, &a, &b, &f);

@@ -110,7 +110,9 @@ sleep_until(struct ap_worker *w, struct power_lcore *l, uint64_t now_ns, uint64_
 	if (w->slot_ns > now_ns)
 		until_ns = RTE_MIN(until_ns, w->slot_ns - RTE_MIN(power_slot_guard(&l->slot),
 								  w->slot_ns - now_ns));
+	l->time.asleep_since_ns = now_ns;
 	s = ap_governor_sleep(w, until_ns);
+	l->time.asleep_since_ns = 0;
 	if (s.ns == 0)
 		return false;
 	/* Packets that come while the thread is late to get up do not make it punctual. */

@@ -81,6 +81,30 @@ in_state(const struct power_sample *s, unsigned i)
 	return (double)ns;
 }
 
+/** The sleep that a sample fell into, as far as it has come. */
+static double
+sleeping(const struct power_sample *s)
+{
+	return s->time.asleep_since_ns != 0 && s->ns > s->time.asleep_since_ns
+		       ? (double)(s->ns - s->time.asleep_since_ns)
+		       : 0;
+}
+
+static double
+asleep_in(const struct power_sample *s, unsigned i)
+{
+	return (double)s->time.asleep[i] + (i == s->pstate ? sleeping(s) : 0);
+}
+
+static double
+in_cstate(const struct power_sample *s, const struct power_table *t, unsigned i)
+{
+	const double now = sleeping(s);
+
+	return (double)s->time.cstate[i] +
+	       (now > 0 && power_table_cstate(t, (uint64_t)now) == i ? now : 0);
+}
+
 /** Energy of the period in nW s, and the mean frequency while awake. */
 static void
 states(const struct power_lcore *l, const struct power_table *t, const struct power_sample *a,
@@ -91,7 +115,7 @@ states(const struct power_lcore *l, const struct power_table *t, const struct po
 	for (unsigned i = 0; i < POWER_STATES_MAX; i++) {
 		double all = in_state(b, i) - in_state(a, i);
 		double paused = (double)(b->time.paused[i] - a->time.paused[i]);
-		double up = RTE_MAX(0.0, all - (double)(b->time.asleep[i] - a->time.asleep[i]));
+		double up = RTE_MAX(0.0, all - (asleep_in(b, i) - asleep_in(a, i)));
 		/* A CPU whose frequencies the table does not list: its slowest is the nearest. */
 		unsigned k = t ? RTE_MIN(i, t->pstates_count - 1) : 0;
 
@@ -104,8 +128,7 @@ states(const struct power_lcore *l, const struct power_table *t, const struct po
 		energy += t->pstates[k].watts *
 			  (RTE_MAX(0.0, up - paused) + RTE_MIN(up, paused) * t->pause_share);
 		if (i < t->cstates_count)
-			energy += t->cstates[i].watts *
-				  (double)(b->time.cstate[i] - a->time.cstate[i]);
+			energy += t->cstates[i].watts * (in_cstate(b, t, i) - in_cstate(a, t, i));
 	}
 	f->mhz = l->pstates.nb == 0 ? NAN
 		 : awake > 0        ? cycles / awake
