@@ -369,6 +369,9 @@ neighbours_of_ues_are_answered(void **state)
 	upf_neigh_learn(&net->neighs, index, net_mac_n3, 2);
 	assert_int_equal(take_of(&in6, &f, 0), UPF_LOCAL_GONE);
 	assert_int_equal(drops[UPF_LOCAL_DROP_NOT_OURS], 5);
+	/* Or had it, once. */
+	atomic_store(&net->neighs.entry[index].probe_ns, S - UPF_NEIGH_IDLE_NS);
+	assert_int_equal(take_of(&in6, &f, 0), UPF_LOCAL_ANSWER);
 	assert_int_equal(test_delete(&u, 0x12300101, 77), 0);
 	f = arp(1, router, ue);
 	assert_int_equal(take_of(&in6, &f, 0), UPF_LOCAL_GONE);

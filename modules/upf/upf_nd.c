@@ -60,26 +60,29 @@ on_link(const struct upf_net *net, const struct upf_link *link, bool v6, const u
 	return upf_neigh_find(&net->neighs, &key) >= 0;
 }
 
-/** Whether the link has who answers for the address himself, as hosts that framed routes enclose.
- */
+/** Whether the link has who answers for the address himself, as hosts that framed routes enclose: a
+ * next hop, or a neighbour heard of or used lately. Nothing but use makes an entry older. */
 static bool
 is_neighbour(const struct upf_net *net, const struct upf_link *link, bool v6,
-	     const uint8_t *address)
+	     const uint8_t *address, uint64_t now_ns)
 {
 	const struct upf_neigh_key key = key_of(link, v6, address);
 	const int index = upf_neigh_find(&net->neighs, &key);
 	const struct upf_neigh *e = index < 0 ? NULL : &net->neighs.entry[index];
 
-	return e != NULL && (upf_neigh_pinned(e) || upf_neigh_usable(atomic_load(&e->word)));
+	return e != NULL &&
+	       (upf_neigh_pinned(e) || (upf_neigh_usable(atomic_load(&e->word)) &&
+					now_ns < atomic_load(&e->probe_ns) + UPF_NEIGH_IDLE_NS));
 }
 
 /** Whether we answer for a UE: one whose session takes packets that come by this interface. */
 static bool
-is_user(const struct upf_net *net, const struct upf_link *link, bool v6, const uint8_t *address)
+is_user(const struct upf_net *net, const struct upf_link *link, bool v6, const uint8_t *address,
+	uint64_t now_ns)
 {
 	uint32_t ip4;
 
-	if (!link->proxy || net->users == NULL || is_neighbour(net, link, v6, address))
+	if (!link->proxy || net->users == NULL || is_neighbour(net, link, v6, address, now_ns))
 		return false;
 	if (v6)
 		return upf_index_ip6(net->users, link->index, address) != 0;
@@ -152,7 +155,7 @@ upf_arp_take(struct upf_net *net, const struct upf_link *link, struct rte_mbuf *
 		return UPF_ND_CONFLICT;
 	/* Who announces an address of a UE, or has it, is not to be told that it is ours. */
 	ours = upf_link_has(link, false, tpa) ||
-	       (memcmp(spa, tpa, 4) != 0 && is_user(net, link, false, tpa));
+	       (memcmp(spa, tpa, 4) != 0 && is_user(net, link, false, tpa, now_ns));
 	/* An announcement (spa = tpa) refreshes, a probe (spa = 0) says nothing of the sender. */
 	if (memcmp(spa, zero, 4) != 0)
 		learn(net, link, false, spa, sha, ours && arp[7] == ARP_REQUEST, now_ns);
@@ -234,7 +237,7 @@ solicited(struct upf_net *net, const struct upf_link *link, struct rte_mbuf **m,
 	if (dad && (memcmp(dst, solicited_node, 13) != 0 || mac))
 		return UPF_ND_MALFORMED;
 	if (!upf_link_has(link, true, target)) {
-		if (!is_user(net, link, true, target))
+		if (!is_user(net, link, true, target, now_ns))
 			return UPF_ND_NOT_OURS;
 		flags = 0; /* §7.2.8: who has the address itself goes before a proxy */
 	}
