@@ -38,13 +38,13 @@ func (m *Manager) removeDoomed() {
 	}
 }
 
-// DeleteOfPeer deletes every session of a CP function.
+// DeleteOfPeer deletes every session of a CP function; those that await their unit do so already.
 func (m *Manager) DeleteOfPeer(node rules.NodeID, why string, done func(sessions int)) {
 	m.mu.Lock()
 	var list []*session
 	if p := m.peers[node]; p != nil {
 		for _, s := range m.sessions {
-			if s.peer == p {
+			if s.peer == p && (!s.doomed || s.unit.ready) {
 				list = append(list, s)
 			}
 		}

@@ -3,6 +3,7 @@ package session
 
 import (
 	"testing"
+	"time"
 
 	"airpath/control/rules"
 )
@@ -102,6 +103,16 @@ func TestRemovalsAwaitTheUnit(t *testing.T) {
 			r.until("it is away", func() bool { return !r.m.Units()[0].Connected })
 			gone := make(chan int, 1)
 			r.m.DeleteOfPeer(smf, "association released", func(n int) { gone <- n })
+			again := make(chan int, 1)
+			r.m.DeleteOfPeer(smf, "association set up anew", func(n int) { again <- n })
+			select {
+			case n := <-again:
+				if n != 0 {
+					t.Error(n)
+				}
+			case <-time.After(10 * time.Second):
+				t.Error("what waits already is waited for once more")
+			}
 			if anew {
 				r.stop()
 				<-gone

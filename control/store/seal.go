@@ -68,7 +68,8 @@ func complete(tx *bolt.Tx) error {
 		return err
 	}
 	meta := tx.Bucket(bucketMeta)
-	// Former versions had fewer buckets, but always that one.
+	// Former versions had fewer buckets, but always that one. With another list of buckets the
+	// format is another one, too.
 	if meta == nil || meta.Get(keyFormat) != nil && found < len(buckets) {
 		return fmt.Errorf("%d buckets of %d are missing", len(buckets)-found, len(buckets))
 	}
