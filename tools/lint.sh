@@ -4,13 +4,13 @@
 set -u
 cd "$(dirname "$0")/.."
 
-status=0
+failed=
 step() {
 	name=$1
 	shift
 	if "$@"; then echo "lint: $name ok"; else
 		echo "lint: $name FAILED"
-		status=1
+		failed="$failed $name"
 	fi
 }
 
@@ -66,4 +66,7 @@ step upfpb tools/upfpb.sh check
 step spdx spdx
 long=$(long_files)
 [ -z "$long" ] || printf 'lint: files above 300 lines (a report, not a failure):\n%s\n' "$long"
-exit $status
+[ -z "$failed" ] || {
+	echo "lint: failed:$failed; what each said stands above"
+	exit 1
+}

@@ -59,8 +59,8 @@ def sha(upf: Upf, radio: Radio, size: int, *, ue: str, dn: str = DN) -> None:
 
 
 def unexpected(report: dict, *expected: str) -> dict[str, int]:
-    """As of test_gnb.py; slots in which a busy machine did not run the stacks; and what a kernel may
-    say to groups on N3."""
+    """As of test_gnb.py; slots in which a busy machine did not run the stacks; and what a kernel
+    may say to groups on N3."""
     fine = ("queue_full", "sdap_tx_no_ue", "gnb_in_multicast", *LATE, *AGAIN)
     lost = program.drops(report)
     return {k: n for k, n in lost.items() if not k.endswith((*fine, *expected))}
