@@ -93,6 +93,13 @@ func (c *Client) Session(seid string) (d rules.SessionDetail, err error) {
 	return d, c.ask("GET", "/v1/sessions/"+url.PathEscape(seid), &d)
 }
 
+// GiveUp deletes the sessions of a forwarding unit that is not configured any more.
+func (c *Client) GiveUp(unit string) (sessions int, err error) {
+	var answer GivenUp
+	err = c.ask("POST", "/v1/sessions/give-up?unit="+url.QueryEscape(unit), &answer)
+	return answer.Sessions, err
+}
+
 // Applications there are.
 func (c *Client) Applications() (a session.ApplicationSet, err error) {
 	return a, c.ask("GET", "/v1/applications", &a)

@@ -35,6 +35,8 @@ type Source struct {
 	// Applications there are; LoadApplications reads their files again.
 	Applications     func() session.ApplicationSet
 	LoadApplications func() error
+	// GiveUp deletes the sessions of a forwarding unit that is not configured any more.
+	GiveUp func(unit string) (sessions int, err error)
 }
 
 // Owner says who serves a UE address.
@@ -61,11 +63,17 @@ type Status struct {
 // Unit is a forwarding unit.
 type Unit struct {
 	Name      string `json:"name"`
+	Gone      bool   `json:"gone,omitempty"` // not configured any more, and has sessions
 	Connected bool   `json:"connected"`
 	About     string `json:"about"` // what it says of itself
 	Workers   int    `json:"workers"`
 	Steering  string `json:"steering"`
 	Sessions  int    `json:"sessions"`
+}
+
+// GivenUp is how many sessions were.
+type GivenUp struct {
+	Sessions int `json:"sessions"`
 }
 
 // Cause is the answer to a request for release.
@@ -140,6 +148,14 @@ func (s Source) handler() http.Handler {
 	mux.HandleFunc("POST /v1/peers/release", s.release)
 	mux.HandleFunc("GET /v1/sessions", s.list)
 	mux.HandleFunc("GET /v1/sessions/{seid}", s.show)
+	mux.HandleFunc("POST /v1/sessions/give-up", func(w http.ResponseWriter, r *http.Request) {
+		n, err := s.GiveUp(r.URL.Query().Get("unit"))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusConflict)
+			return
+		}
+		reply(w, GivenUp{n})
+	})
 	mux.HandleFunc("GET /v1/owner", s.owner)
 	mux.HandleFunc("GET /v1/applications", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.Applications()) })
 	mux.HandleFunc("POST /v1/applications/load", func(w http.ResponseWriter, _ *http.Request) {

@@ -96,8 +96,9 @@ type SessionInfo struct {
 	IPv6Bits uint8      `json:"ipv6_bits,omitempty"`
 	TEIDs    []uint32   `json:"teids"`
 	PDRs     int        `json:"pdrs"`
-	Unit     string     `json:"unit"`   // forwarding unit
-	Worker   int        `json:"worker"` // that owns it; -1: not known
+	Unit     string     `json:"unit"`                // forwarding unit
+	UnitGone bool       `json:"unit_gone,omitempty"` // it is not configured any more
+	Worker   int        `json:"worker"`              // that owns it; -1: not known
 	Version  uint32     `json:"version"`
 }
 

@@ -89,9 +89,9 @@ func (m *Manager) removeAgain(s *session, t *rules.Transaction, why string, done
 	after()
 }
 
-// removeUnasked waits for the unit however long it is away: nobody waits for an answer, and the unit
-// alone knows what the session used since its last checkpoint. Called under the mutex; what it
-// returns is called without.
+// removeUnasked waits for the unit however long it is away, unless that is given up: nobody waits for
+// an answer, and the unit alone knows what the session used since its last checkpoint. Called under
+// the mutex; what it returns is called without.
 func (m *Manager) removeUnasked(s *session, t *rules.Transaction, why string, done rules.Done) func() {
 	again := func() {
 		m.mu.Lock()
@@ -102,7 +102,7 @@ func (m *Manager) removeUnasked(s *session, t *rules.Transaction, why string, do
 	switch {
 	case m.closed:
 		return func() { m.notRemoved(s, t, done, errAway) }
-	case !s.unit.ready:
+	case !s.unit.ready && !s.unit.givenUp:
 		s.unit.removals = append(s.unit.removals, again)
 		return func() {}
 	}

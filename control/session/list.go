@@ -2,6 +2,7 @@
 package session
 
 import (
+	"slices"
 	"sort"
 
 	"airpath/control/owner"
@@ -39,7 +40,8 @@ func (m *Manager) look(id uint64) (*state, rules.SessionInfo) {
 	st := mustDecode(s.record)
 	info := rules.SessionInfo{
 		UPSEID: st.seid, CPSEID: st.cp.SEID, Node: st.node.String(), IPv4: st.ip4, IPv6: st.ip6, IPv6Bits: st.ip6Bits,
-		TEIDs: st.teids(), PDRs: len(st.pdrs), Unit: s.unit.name, Worker: -1, Version: s.version,
+		TEIDs: st.teids(), PDRs: len(st.pdrs), Unit: s.unit.name, UnitGone: s.unit.former, Worker: -1,
+		Version: s.version,
 	}
 	if b := owner.Bucket(st.handle); int(b) < len(s.unit.workers) {
 		info.Worker = int(s.unit.workers[b])
@@ -69,6 +71,7 @@ func (m *Manager) Show(upSEID uint64) (rules.SessionDetail, bool) {
 // UnitInfo is what is known of a forwarding unit.
 type UnitInfo struct {
 	Name      string   `json:"name"`
+	Gone      bool     `json:"gone"` // not configured any more, and has sessions
 	Connected bool     `json:"connected"`
 	Unit      string   `json:"unit"`
 	Workers   uint32   `json:"workers"`
@@ -79,7 +82,7 @@ type UnitInfo struct {
 	Sessions  int      `json:"sessions"`
 }
 
-// Units lists the forwarding units.
+// Units lists the forwarding units: those configured, and those that are not any more and have sessions.
 func (m *Manager) Units() []UnitInfo {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,9 +91,12 @@ func (m *Manager) Units() []UnitInfo {
 		count[s.unit]++
 	}
 	var out []UnitInfo
-	for _, u := range m.units {
+	for _, u := range slices.Concat(m.units, m.former) {
+		if u.former && count[u] == 0 {
+			continue
+		}
 		out = append(out, UnitInfo{
-			Name: u.name, Connected: u.ready, Unit: u.welcome.GetUnit(), Workers: u.welcome.GetWorkers(),
+			Name: u.name, Gone: u.former, Connected: u.ready, Unit: u.welcome.GetUnit(), Workers: u.welcome.GetWorkers(),
 			Steering: u.welcome.GetSteering(), Buckets: u.workers, Sessions: count[u], Set: u.apps.generation, SetBytes: u.apps.done.GetMemoryBytes(),
 		})
 	}

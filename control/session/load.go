@@ -7,6 +7,7 @@ import (
 
 	"airpath/control/owner"
 	"airpath/control/rules"
+	"airpath/control/store"
 )
 
 // load brings back what the store has: sessions, their TEIDs and addresses.
@@ -16,18 +17,7 @@ func (m *Manager) load() error {
 		// SEIDs of before a loss of all sessions do not come again.
 		m.nextSEID = uint64(uint32(m.store.RecoveryTimeStamp().Unix()))<<32 | 1
 	}
-	now := m.nowMs()
-	err := m.store.Sessions(func(seid uint64, record []byte) error {
-		st, err := decode(record)
-		if err != nil {
-			return fmt.Errorf("session %x: %w", seid, err)
-		}
-		m.adopt(st, append([]byte(nil), record...), now)
-		if seid >= m.nextSEID { // how far they had come was damaged
-			m.nextSEID = max(m.nextSEID, seid+seidBlock)
-		}
-		return nil
-	})
+	err := m.loadSessions()
 	m.lastSEID = m.nextSEID
 	if err == nil {
 		err = m.store.Usages(func(seid uint64, usage []byte) error {
@@ -46,12 +36,46 @@ func (m *Manager) load() error {
 	return err
 }
 
-func (m *Manager) adopt(st *state, record []byte, now int64) {
-	u := m.unitNamed(st.unit)
-	if u == nil { // configured no more: another one takes the session
-		u = m.units[0]
-		m.log.Warn("session moves: its forwarding unit is not configured any more", "seid", st.seid, "unit", st.unit, "to", u.name)
+// loadSessions of every unit. Those of one that has another name now get it in the store, too.
+func (m *Manager) loadSessions() error {
+	sockets, err := m.readSockets()
+	if err != nil {
+		return err
 	}
+	var writes []store.Write
+	renames, sessions, now := m.renames(sockets), map[*unit]int{}, m.nowMs()
+	for former, u := range renames {
+		writes = append(writes, u.rename(former)...)
+	}
+	err = m.store.Sessions(func(seid uint64, record []byte) error {
+		st, err := decode(record)
+		if err != nil {
+			return fmt.Errorf("session %x: %w", seid, err)
+		}
+		record = append([]byte(nil), record...)
+		if u := renames[st.unit]; u != nil {
+			st.unit = u.name
+			record = st.encode()
+			writes = append(writes, store.PutSession(seid, record))
+		}
+		u, err := m.unitOfStored(st.unit)
+		if err != nil {
+			return err
+		}
+		sessions[u]++
+		m.adopt(st, u, record, now)
+		if seid >= m.nextSEID { // how far they had come was damaged
+			m.nextSEID = max(m.nextSEID, seid+seidBlock)
+		}
+		return nil
+	})
+	if err == nil {
+		m.store.Apply(nil, append(writes, m.noteUnits(sessions))...)
+	}
+	return err
+}
+
+func (m *Manager) adopt(st *state, u *unit, record []byte, now int64) {
 	s := &session{seid: st.seid, cpSEID: st.cp.SEID, record: record, unit: u, version: st.version, handle: st.handle}
 	for _, t := range append([]uint32{st.handle}, st.teids()...) {
 		switch {

@@ -12,6 +12,7 @@ package session
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,6 +75,7 @@ type Manager struct {
 	mu       sync.Mutex
 	sessions map[uint64]*session
 	units    []*unit
+	former   []*unit // not configured any more, of stored sessions
 	turn     int
 	pools    *pools
 	peers    map[rules.NodeID]*peer
@@ -185,17 +187,15 @@ func (m *Manager) makeUnits() error {
 	if len(m.config.Units) == 0 {
 		return fmt.Errorf("no forwarding unit is configured")
 	}
-	first := uint8(m.started.UnixNano()/1e6)%owner.GenerationMax + 1
 	for _, c := range m.config.Units {
 		if m.unitNamed(c.Name) != nil {
 			return fmt.Errorf("forwarding unit %q is configured twice", c.Name)
 		}
-		teids, err := owner.NewTEIDs(owner.Slots, first)
+		u, err := m.newUnit(c)
 		if err != nil {
 			return err
 		}
-		u := &unit{m: m, name: c.Name, socket: c.Socket, teids: teids, foreign: map[uint32]bool{}, hasClient: make(chan struct{})}
-		u.readMark()
+		u.readMark(u.name)
 		m.units = append(m.units, u)
 	}
 	for _, p := range m.config.Pools {
@@ -206,6 +206,16 @@ func (m *Manager) makeUnits() error {
 	return nil
 }
 
+func (m *Manager) newUnit(c UnitConfig) (*unit, error) {
+	first := uint8(m.started.UnixNano()/1e6)%owner.GenerationMax + 1
+	teids, err := owner.NewTEIDs(owner.Slots, first)
+	if err != nil {
+		return nil, err
+	}
+	return &unit{m: m, name: c.Name, socket: c.Socket, teids: teids, foreign: map[uint32]bool{}, hasClient: make(chan struct{})}, nil
+}
+
+// unitNamed is a configured unit, or nil.
 func (m *Manager) unitNamed(name string) *unit {
 	for _, u := range m.units {
 		if u.name == name {
@@ -230,6 +240,9 @@ func (m *Manager) Close() {
 	m.mu.Unlock()
 	for _, u := range m.units {
 		u.client.Close()
+		u.expire()
+	}
+	for _, u := range m.former {
 		u.expire()
 	}
 	m.expireEarly()
@@ -298,7 +311,7 @@ func (m *Manager) Statistics() Counters {
 	defer m.mu.Unlock()
 	c := m.counts
 	c.Sessions = uint64(len(m.sessions))
-	for _, u := range m.units {
+	for _, u := range slices.Concat(m.units, m.former) {
 		c.TEIDs += uint64(u.teids.Live() + len(u.foreign))
 	}
 	c.Addresses = m.pools.inUse()

@@ -2,8 +2,8 @@
 package session
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/netip"
 	"path/filepath"
@@ -26,6 +26,27 @@ type rig struct {
 	m        *Manager
 	reporter *reporter
 	config   Config
+	log      logged
+}
+
+// logged is what a manager logged.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+// take gives what was logged since.
+func (l *logged) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.text.Reset()
+	return l.text.String()
 }
 
 type reporter struct {
@@ -154,7 +175,7 @@ func (r *rig) open() (err error) {
 		return err
 	}
 	r.m, err = New(Options{Config: r.config, Store: r.store, Reporter: r.reporter,
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Agent: "test"})
+		Log: slog.New(slog.NewTextHandler(&r.log, nil)), Agent: "test"})
 	return err
 }
 

@@ -82,9 +82,24 @@ func (u *unit) deleteStrangers(have map[uint64]uint32) {
 		if s := u.m.sessions[id]; s != nil && s.unit == u {
 			continue
 		}
-		u.m.log.Info("forwarding unit has a session that is no more", "name", u.name, "seid", id)
-		_ = u.client.Apply(dataplane.DeleteOp(id), func(res *upfpb.OpResult, _ error) { u.toldNobody(res) })
+		u.m.log.Info("forwarding unit has a session that is no more, or of another unit", "name", u.name, "seid", id)
+		_ = u.client.Apply(dataplane.DeleteOp(id), func(res *upfpb.OpResult, _ error) { u.strange(id, res) })
 	}
+}
+
+// strange takes the answer to the deletion of a session that the unit should not have. Where it is
+// another's that is not configured any more, as after a change of name and socket at a time, what
+// the session used counts.
+func (u *unit) strange(id uint64, res *upfpb.OpResult) {
+	u.m.mu.Lock()
+	s := u.m.sessions[id]
+	counts := s != nil && s.unit.former && res.GetTold() != 0
+	u.m.mu.Unlock()
+	if !counts {
+		u.toldNobody(res)
+		return
+	}
+	u.Told(&upfpb.Told{Number: res.GetTold(), Id: id, Reports: res.GetReports(), Removed: res.GetRemoved()})
 }
 
 // idsOf lists the sessions of a unit.

@@ -213,6 +213,9 @@ func (m *Manager) modify(s *session, t *rules.Transaction, r *rules.ModifyReques
 	if s.record == nil { // deleted while this waited
 		return end(notFound())
 	}
+	if refused := s.notConfigured(); refused != nil {
+		return end(refused)
+	}
 	d := newDraft(m, mustDecode(s.record), mustDecode(s.record))
 	d.u = s.unit
 	d.st.version = s.version + 1

@@ -19,6 +19,8 @@ type unit struct {
 	socket    string
 	client    *dataplane.Client
 	hasClient chan struct{}
+	former    bool // not configured any more: there is no client
+	givenUp   bool // and what it knows of its sessions is not waited for
 
 	teids   *owner.TEIDs
 	foreign map[uint32]bool // TEIDs the CP function chose
@@ -57,6 +59,9 @@ type waitingOp struct {
 // apply asks the unit for an operation, or lets it wait while the unit is away. Called under the
 // mutex; what it returns is called without.
 func (u *unit) apply(op dataplane.Op, again func() dataplane.Op, done func(*upfpb.OpResult, error)) func() {
+	if u.former {
+		return func() { done(nil, errNotConfigured) }
+	}
 	if u.ready {
 		err := u.client.Apply(op, done)
 		if !errors.Is(err, dataplane.ErrDisconnected) {
@@ -152,14 +157,14 @@ func (u *unit) mark(event uint64) store.Write {
 	return store.PutMeta("unit-"+u.name, uint64Bytes(u.instance, event))
 }
 
-func (u *unit) readMark() {
-	b := u.m.store.Meta("unit-" + u.name)
+func (u *unit) readMark(name string) {
+	b := u.m.store.Meta("unit-" + name)
 	if len(b) == 16 {
 		u.instance = readUint64(b)
 		u.lastEvent = readUint64(b[8:])
 		u.safeEvent = u.lastEvent
 	}
-	if b := u.m.store.Meta("told-" + u.name); len(b) == 16 && readUint64(b) == u.instance {
+	if b := u.m.store.Meta("told-" + name); len(b) == 16 && readUint64(b) == u.instance {
 		u.lastTold = readUint64(b[8:])
 		u.safeTold = u.lastTold
 	}

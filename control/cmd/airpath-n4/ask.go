@@ -60,6 +60,18 @@ func sessionsCommand() *cobra.Command {
 					return err
 				}
 				return printJSON(out, d)
+			}),
+		asking("give-up UNIT", "delete the sessions of a forwarding unit that is not configured any more", cobra.ExactArgs(1),
+			func(c *local.Client, out io.Writer, args []string, asJSON bool) error {
+				n, err := c.GiveUp(args[0])
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(out, local.GivenUp{Sessions: n})
+				}
+				fmt.Fprintf(out, "%d sessions of %s given up\n", n, args[0])
+				return nil
 			}))
 	return cmd
 }
@@ -83,11 +95,19 @@ func listSessions(c *local.Client, out io.Writer, _ []string, asJSON bool) error
 			v6 += fmt.Sprintf("/%d", s.IPv6Bits)
 		}
 		rows = append(rows, fmt.Sprintf("%#x\t%#x\t%s\t%s\t%s\t%s\t%d\t%s\t%d", s.UPSEID, s.CPSEID, s.Node, address(s.IPv4), v6,
-			strings.Join(teids, ","), s.PDRs, s.Unit, s.Worker))
+			strings.Join(teids, ","), s.PDRs, unitName(s.Unit, s.UnitGone), s.Worker))
 	}); err != nil {
 		return err
 	}
 	return table(out, rows)
+}
+
+// unitName says of a unit that it is not configured any more.
+func unitName(name string, gone bool) string {
+	if gone {
+		return name + " (not configured)"
+	}
+	return name
 }
 
 func peersCommand() *cobra.Command {
@@ -157,7 +177,7 @@ func statusCommand() *cobra.Command {
 				s.Recovery.UTC().Format(time.DateTime), s.Sessions)
 			rows := []string{"UNIT\tCONNECTED\tWORKERS\tSTEERING\tSESSIONS\tABOUT"}
 			for _, u := range s.Units {
-				rows = append(rows, fmt.Sprintf("%s\t%v\t%d\t%s\t%d\t%s", u.Name, u.Connected, u.Workers, u.Steering, u.Sessions, u.About))
+				rows = append(rows, fmt.Sprintf("%s\t%v\t%d\t%s\t%d\t%s", unitName(u.Name, u.Gone), u.Connected, u.Workers, u.Steering, u.Sessions, u.About))
 			}
 			return table(out, rows)
 		})

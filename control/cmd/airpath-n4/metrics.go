@@ -29,6 +29,7 @@ func count(name, help string, value func(*session.Counters) uint64) shown {
 var (
 	unitConnected = describe("unit_connected", "Whether a forwarding unit is connected and up to date.", "unit")
 	unitSessions  = describe("unit_sessions", "Sessions of a forwarding unit.", "unit")
+	unitGone      = describe("unit_gone", "Whether a forwarding unit is not configured any more, and has sessions.", "unit")
 	unitSet       = describe("unit_applications_generation", "Generation of the applications in force.", "unit")
 	unitSetBytes  = describe("unit_applications_bytes", "Memory of the applications in force.", "unit")
 	applications  = describe("applications", "Applications that are told apart.")
@@ -67,6 +68,7 @@ var (
 func (s *statistics) Describe(ch chan<- *prometheus.Desc) {
 	ch <- unitConnected
 	ch <- unitSessions
+	ch <- unitGone
 	ch <- unitSet
 	ch <- unitSetBytes
 	ch <- applications
@@ -82,12 +84,16 @@ func (s *statistics) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(c.desc, c.kind, float64(c.value(&all)))
 	}
 	for _, u := range s.manager.Units() {
-		connected := 0.0
+		connected, gone := 0.0, 0.0
 		if u.Connected {
 			connected = 1
 		}
+		if u.Gone {
+			gone = 1
+		}
 		ch <- prometheus.MustNewConstMetric(unitConnected, prometheus.GaugeValue, connected, u.Name)
 		ch <- prometheus.MustNewConstMetric(unitSessions, prometheus.GaugeValue, float64(u.Sessions), u.Name)
+		ch <- prometheus.MustNewConstMetric(unitGone, prometheus.GaugeValue, gone, u.Name)
 		ch <- prometheus.MustNewConstMetric(unitSet, prometheus.GaugeValue, float64(u.Set), u.Name)
 		ch <- prometheus.MustNewConstMetric(unitSetBytes, prometheus.GaugeValue, float64(u.SetBytes), u.Name)
 	}

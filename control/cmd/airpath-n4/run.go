@@ -102,7 +102,7 @@ func run(ctx context.Context, c *config.Config) error {
 	source := local.Source{Sessions: manager, Peers: server.Peers, AskRelease: server.AskRelease,
 		Owner:  func(a netip.Addr, ni string) (local.Owner, error) { return findOwner(manager, a, ni) },
 		Status: func() local.Status { return status(manager) }, Applications: manager.Applications,
-		LoadApplications: manager.LoadApplications}
+		LoadApplications: manager.LoadApplications, GiveUp: manager.GiveUp}
 	defer reloadOnHangup(manager, log)()
 	asked, err := local.Serve(c.Control, source)
 	if err != nil {
@@ -178,7 +178,7 @@ func status(m *session.Manager) local.Status {
 		RSS: local.RSS()}
 	for _, u := range m.Units() {
 		s.Sessions += u.Sessions
-		s.Units = append(s.Units, local.Unit{Name: u.Name, Connected: u.Connected, About: u.Unit, Workers: int(u.Workers),
+		s.Units = append(s.Units, local.Unit{Name: u.Name, Gone: u.Gone, Connected: u.Connected, About: u.Unit, Workers: int(u.Workers),
 			Steering: u.Steering, Sessions: u.Sessions})
 	}
 	return s
