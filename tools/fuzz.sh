@@ -50,7 +50,7 @@ for fuzzer in build-asan/fuzz_*; do
 done
 [ -z "$before" ] || wait "$before" || status=1
 # Go's fuzzers keep what they learn in Go's cache.
-for target in pfcp:FuzzDecode n4:FuzzDatagram apps:FuzzFile; do
+for target in pfcp:FuzzDecode n4:FuzzDatagram apps:FuzzFile store:FuzzPages; do
 	found=$((found + 1))
 	log=$out/go-${target#*:}.log
 	# At the end of its time Go may call the worker it stops a failure; a finding names its input.

@@ -2,16 +2,13 @@
 package store
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime/debug"
 	"strings"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
 	"golang.org/x/sys/unix"
 )
 
@@ -61,54 +58,24 @@ func flock(f *os.File) error {
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 }
 
-// walk through all there is. bbolt has looked at the order of keys, but not of small buckets' (inline
-// ones'): what is out of order would be seen here and found by nobody.
-func walk(tx *bolt.Tx) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-	}()
-	return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
-		var last []byte
-		return b.ForEach(func(k, v []byte) error {
-			if v == nil {
-				return fmt.Errorf("%s %x is no value", name, k)
-			}
-			if last != nil && bytes.Compare(last, k) >= 0 {
-				return fmt.Errorf("%s %x is out of order", name, k)
-			}
-			last = k
-			return nil
-		})
-	})
-}
-
-// whole says what is wrong with a file that ends before its last page. bbolt maps the file and
-// would end the process by a signal there, and by a panic on a goroutine of its own where pages do
-// not fit together: so they are all looked at first.
+// whole says what is wrong with the pages of a file; see checkPages.
 func whole(path string) error {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil // is made
 	}
 	if err != nil {
 		return err
 	}
-	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: time.Second, ReadOnly: true})
-	if err != nil {
-		return openError(err)
+	defer f.Close()
+	for end := time.Now().Add(time.Second); flock(f) != nil; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) { // an agent that ends has closed it by then
+			return errInUse
+		}
 	}
-	defer db.Close()
-	return db.View(func(tx *bolt.Tx) error {
-		info, err := os.Stat(path) // under the lock
-		if err != nil {
-			return err
-		}
-		if tx.Size() <= info.Size() {
-			return openError(walk(tx))
-		}
-		return openError(fmt.Errorf("cut short: %d octets of %d", info.Size(), tx.Size()))
-	})
+	info, err := f.Stat()
+	if err != nil || info.Size() == 0 {
+		return err
+	}
+	return openError(checkPages(f, info.Size()))
 }

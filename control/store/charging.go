@@ -32,7 +32,7 @@ func (s *Store) Recorded() <-chan struct{} { return s.records }
 
 // RecordsFrom makes the numbers of records to come rise above one.
 func (s *Store) RecordsFrom(above uint64) error {
-	return s.db.Update(func(tx *bolt.Tx) error {
+	return s.update(func(tx *bolt.Tx) error {
 		b := tx.Bucket(bucketCharging)
 		if b.Sequence() >= above {
 			return nil
@@ -44,7 +44,7 @@ func (s *Store) RecordsFrom(above uint64) error {
 // Records yields the records that are kept, by number, until yield says no. Octets are valid only
 // during the call.
 func (s *Store) Records(yield func(number uint64, record []byte) bool) error {
-	return s.db.View(func(tx *bolt.Tx) error {
+	return s.view(func(tx *bolt.Tx) error {
 		c := tx.Bucket(bucketCharging).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			v, ok := unseal(bucketCharging, k, v)

@@ -11,7 +11,7 @@ import (
 // Meta is what PutMeta stored; nil: nothing.
 func (s *Store) Meta(name string) []byte {
 	var v []byte
-	_ = s.db.View(func(tx *bolt.Tx) error {
+	_ = s.view(func(tx *bolt.Tx) error {
 		key := []byte("x-" + name)
 		stored, _ := unseal(bucketMeta, key, tx.Bucket(bucketMeta).Get(key))
 		v = append(v, stored...)
@@ -59,7 +59,7 @@ func (s *Store) Applications(yield func(id string, record []byte) error) error {
 }
 
 func (s *Store) each(bucket []byte, yield func(k, v []byte) error) error {
-	return s.db.View(func(tx *bolt.Tx) error {
+	return s.view(func(tx *bolt.Tx) error {
 		return tx.Bucket(bucket).ForEach(func(k, v []byte) error {
 			v, ok := unseal(bucket, k, v)
 			if !ok {

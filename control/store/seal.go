@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
-	"runtime/debug"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -14,7 +13,8 @@ import (
 
 // Each value ends with a CRC32C of its bucket, key and octets: bbolt sums its meta pages alone. One
 // that does not hold is left out, named in the log and counted; whoever it was of is unknown then,
-// and never taken for somebody else.
+// and never taken for somebody else. That there are all values, and none of a former commit, the tallies
+// say.
 
 const sealOctets = 4
 
@@ -23,7 +23,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // keyFormat says that values are sealed: former versions' are not.
 var keyFormat = []byte("format")
 
-var formatSealed = []byte{1}
+var (
+	formatSealed  = []byte{1}
+	formatTallied = []byte{2} // and there are tallies
+)
 
 func sum(bucket, key, value []byte) uint32 {
 	c := crc32.Update(0, castagnoli, bucket)
@@ -50,30 +53,39 @@ func unseal(bucket, key, sealed []byte) (value []byte, ok bool) {
 func (s *Store) put(b *bolt.Bucket, bucket, key, value []byte) error {
 	from := len(s.sealed)
 	s.sealed = appendSealed(s.sealed, bucket, key, value)
-	return b.Put(key, s.sealed[from:len(s.sealed):len(s.sealed)])
+	sealed := s.sealed[from:len(s.sealed):len(s.sealed)]
+	t := s.tallies.of(bucket)
+	t.take(b.Get(key))
+	t.add(sealed)
+	return b.Put(key, sealed)
+}
+
+func (s *Store) delete(b *bolt.Bucket, bucket, key []byte) error {
+	s.tallies.of(bucket).take(b.Get(key))
+	return b.Delete(key)
 }
 
 // complete says which bucket is not there or should not be, as its name was changed: what is in it
-// would be lost without a word, and under the same Recovery Time Stamp.
-func complete(tx *bolt.Tx) error {
-	found := 0
-	err := tx.ForEach(func(name []byte, _ *bolt.Bucket) error {
+// would be lost without a word, and under the same Recovery Time Stamp. No bucket is found in a file
+// that is made.
+func complete(tx *bolt.Tx) (found int, err error) {
+	err = tx.ForEach(func(name []byte, _ *bolt.Bucket) error {
 		found++
 		if !slices.ContainsFunc(buckets, func(b []byte) bool { return bytes.Equal(b, name) }) {
 			return fmt.Errorf("bucket %q is unknown", name)
 		}
 		return nil
 	})
-	if err != nil || found == 0 { // is made
-		return err
+	if err != nil || found == 0 {
+		return found, err
 	}
 	meta := tx.Bucket(bucketMeta)
 	// Former versions had fewer buckets, but always that one. With another list of buckets the
 	// format is another one, too.
 	if meta == nil || meta.Get(keyFormat) != nil && found < len(buckets) {
-		return fmt.Errorf("%d buckets of %d are missing", len(buckets)-found, len(buckets))
+		return found, fmt.Errorf("%d buckets of %d are missing", len(buckets)-found, len(buckets))
 	}
-	return nil
+	return found, nil
 }
 
 // mostSealed tells a store whose keyFormat is damaged from one of a former version, where a value
@@ -93,45 +105,67 @@ func mostSealed(tx *bolt.Tx) bool {
 }
 
 // inspect every value of a store of this version; seal those of a former one. What is damaged goes.
-func (s *Store) inspect(tx *bolt.Tx) (err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if p := recover(); p != nil { // of bbolt, of a page that cannot be
-			err = openError(fmt.Errorf("%v", p))
-		}
-	}()
+func (s *Store) inspect(tx *bolt.Tx, made bool) error {
 	meta := tx.Bucket(bucketMeta)
+	format, _ := unseal(bucketMeta, keyFormat, meta.Get(keyFormat))
 	old := meta.Get(keyFormat) == nil && !mostSealed(tx)
+	known, damaged, err := readTallies(tx, made || old || bytes.Equal(format, formatSealed))
+	if err != nil {
+		return openError(err)
+	}
+	s.tallies = newTallies()
 	for _, name := range buckets {
-		if err = s.inspectBucket(tx.Bucket(name), name, old); err != nil {
+		was := s.damaged
+		t, err := s.inspectBucket(tx.Bucket(name), name, old)
+		if err == nil && known != nil {
+			err = known.of(name).check(name, t, s.damaged > was)
+		}
+		if err != nil {
 			return openError(err)
 		}
 	}
-	if meta.Get(keyFormat) != nil { // not damaged
-		return nil
+	if damaged {
+		s.leftOut(bucketMeta, keyTallies)
 	}
-	return meta.Put(keyFormat, appendSealed(nil, bucketMeta, keyFormat, formatSealed))
+	return s.put(meta, bucketMeta, keyFormat, formatTallied)
 }
 
-func (s *Store) inspectBucket(b *bolt.Bucket, name []byte, old bool) error {
+func (s *Store) leftOut(bucket, key []byte) {
+	s.damaged++
+	s.log.Error("record of the store is damaged and left out", "kind", string(bucket), "key", fmt.Sprintf("%x", key))
+}
+
+// inspectBucket gives what was found, and leaves what is there now in the store's tallies.
+func (s *Store) inspectBucket(b *bolt.Bucket, name []byte, old bool) (found tally, err error) {
 	type change struct{ key, value []byte }
 	var changes []change
-	err := b.ForEach(func(k, v []byte) error {
-		if old {
-			changes = append(changes, change{append([]byte(nil), k...), appendSealed(nil, name, k, v)})
-		} else if _, ok := unseal(name, k, v); !ok {
-			s.damaged++
-			s.log.Error("record of the store is damaged and left out", "kind", string(name), "key", fmt.Sprintf("%x", k))
-			changes = append(changes, change{append([]byte(nil), k...), nil})
+	err = b.ForEach(func(k, v []byte) error {
+		switch _, ok := unseal(name, k, v); {
+		case isTallies(name, k):
+		case old:
+			changes = append(changes, change{bytes.Clone(k), bytes.Clone(v)})
+		case !ok:
+			found.values++
+			s.leftOut(name, k)
+			changes = append(changes, change{bytes.Clone(k), nil})
+		default:
+			found.add(v)
 		}
 		return nil
 	})
-	for i := range changes {
-		if c := &changes[i]; err == nil && c.value == nil {
+	t := s.tallies.of(name)
+	*t = found
+	t.values -= uint64(len(changes))
+	if old {
+		*t = tally{}
+	}
+	for _, c := range changes {
+		if err == nil {
 			err = b.Delete(c.key)
-		} else if err == nil {
-			err = b.Put(c.key, c.value)
+		}
+		if err == nil && c.value != nil {
+			err = s.put(b, name, c.key, c.value)
 		}
 	}
-	return err
+	return found, err
 }

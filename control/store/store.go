@@ -55,7 +55,9 @@ type Store struct {
 	db        *bolt.DB
 	log       *slog.Logger
 	damaged   uint64 // values that Open left out
+	updating  sync.Mutex
 	sealed    []byte // of the commit under way
+	tallies   tallies
 	recovery  time.Time
 	discarded bool
 
@@ -65,6 +67,7 @@ type Store struct {
 	kick    chan struct{}
 	done    chan struct{}
 	records chan struct{} // a commit had charging records
+	trouble trouble
 
 	commits, writes uint64 // by the committer alone, read under mu
 }
@@ -89,11 +92,12 @@ func Open(o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{log: o.Log, kick: make(chan struct{}, 1), done: make(chan struct{}), records: make(chan struct{}, 1)}
+	s.trouble.found = make(chan struct{})
 	if s.db, err = openLocked(o.Path, mark.boot == boot); err != nil {
 		return nil, err
 	}
 	if err = s.prepare(o, boot, mark); err != nil {
-		s.db.Close()
+		s.closeFile()
 		return nil, fmt.Errorf("store %s: %w", o.Path, err)
 	}
 	go s.run()
@@ -126,13 +130,13 @@ func openLocked(path string, keep bool) (*bolt.DB, error) {
 	return db, nil
 }
 
-// openFile has bbolt look at every page, as the list of free ones is not in the file. It panics
-// where they do not fit together.
+// openFile has bbolt look at every page, as the list of free ones is not in the file. What it would end
+// the process for has been looked for before.
 func openFile(path string) (db *bolt.DB, err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
+			err = panicked(p)
 		}
 	}()
 	return bolt.Open(path, 0o600, &bolt.Options{
@@ -141,20 +145,23 @@ func openFile(path string) (db *bolt.DB, err error) {
 	})
 }
 
+var errInUse = errors.New("in use by another agent")
+
 func openError(err error) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, bolterrors.ErrTimeout) {
-		return errors.New("in use by another agent")
+	if errors.Is(err, bolterrors.ErrTimeout) || errors.Is(err, errInUse) {
+		return errInUse
 	}
 	return fmt.Errorf("damaged (%w); move it away to begin without the sessions in it", err)
 }
 
 // prepare makes the buckets and settles the Recovery Time Stamp.
 func (s *Store) prepare(o Options, boot string, mark mark) error {
-	return s.db.Update(func(tx *bolt.Tx) error {
-		if err := complete(tx); err != nil {
+	return s.update(func(tx *bolt.Tx) error {
+		found, err := complete(tx)
+		if err != nil {
 			return openError(err)
 		}
 		for _, name := range buckets {
@@ -164,7 +171,7 @@ func (s *Store) prepare(o Options, boot string, mark mark) error {
 			}
 			b.FillPercent = 0.9
 		}
-		if err := s.inspect(tx); err != nil {
+		if err := s.inspect(tx, found == 0); err != nil {
 			return err
 		}
 		meta := tx.Bucket(bucketMeta)
@@ -203,7 +210,7 @@ func (s *Store) Close() error {
 	s.mu.Unlock()
 	s.wake()
 	<-s.done
-	return s.db.Close()
+	return s.closeFile()
 }
 
 // Damaged counts the values that Open left out because they were not as they had been written.
@@ -288,8 +295,7 @@ func (s *Store) run() {
 
 func (s *Store) commit(batch []write) error {
 	recorded := false
-	s.sealed = s.sealed[:0]
-	err := s.db.Update(func(tx *bolt.Tx) error {
+	err := s.update(func(tx *bolt.Tx) error {
 		for i := range batch {
 			w := &batch[i]
 			var err error
@@ -299,7 +305,7 @@ func (s *Store) commit(batch []write) error {
 				recorded = true
 				err = s.putRecord(tx, w.value)
 			case w.value == nil:
-				err = tx.Bucket(w.bucket).Delete(w.key)
+				err = s.delete(tx.Bucket(w.bucket), w.bucket, w.key)
 			default:
 				b := tx.Bucket(w.bucket)
 				b.FillPercent = 0.9 // keys rise
@@ -332,7 +338,7 @@ func lockFile(path string) (*os.File, error) {
 	}
 	if err := flock(f); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("store %s: in use by another agent", path)
+		return nil, fmt.Errorf("store %s: %w", path, errInUse)
 	}
 	return f, nil
 }

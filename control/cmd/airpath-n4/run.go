@@ -62,10 +62,20 @@ func logger(c *config.Config) *slog.Logger {
 // answersPatience is how long the end waits for answers under way.
 const answersPatience = 500 * time.Millisecond
 
+// troublePatience is how long the end may take when the store can be used no more: something may wait
+// for it in vain.
+const troublePatience = 10 * time.Second
+
 // run starts everything in the order that nothing is answered before it can be done, and ends it
 // the other way round.
 func run(ctx context.Context, c *config.Config) error {
 	log := logger(c)
+	var hangs *time.Timer
+	defer func() {
+		if hangs != nil {
+			hangs.Stop()
+		}
+	}()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 
@@ -119,7 +129,13 @@ func run(ctx context.Context, c *config.Config) error {
 	server.Start(manager)
 	log.Info("airpath-n4", "version", version, "node", c.N4.Node, "addresses", c.N4.Addresses, "port", c.N4.Port,
 		"recovery", manager.RecoveryTimeStamp().UTC(), "sessions", manager.Statistics().Sessions)
-	<-ctx.Done()
+	select {
+	case <-ctx.Done():
+	case <-kept.Trouble():
+		log.Error("store", "path", c.Store, "error", kept.Err())
+		hangs = time.AfterFunc(troublePatience, func() { os.Exit(1) })
+		return fmt.Errorf("store %s: %w", c.Store, kept.Err())
+	}
 	server.Stop(answersPatience)
 	log.Info("ends; sessions stay")
 	return nil
