@@ -12,21 +12,10 @@ import re
 import sys
 from pathlib import Path
 
+import report_columns
+import report_s2
 import s2
-
-
-def cell(value) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return f"{value:.2f}" if abs(value) < 100 else f"{value:.0f}"
-    return str(value)
-
-
-def table(header: list[str], lines: list[list]) -> str:
-    out = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
-    out += ["| " + " | ".join(cell(v) for v in one) + " |" for one in lines]
-    return "\n".join(out)
+from report_table import chosen, table
 
 
 def host(document: dict) -> str:
@@ -38,57 +27,6 @@ def host(document: dict) -> str:
         if value not in (None, ""):
             parts.append(f"{key}: {value}")
     return "Measured on: " + ", ".join(parts) + "."
-
-
-UE_LOOPBACK = {
-    "size": "size B",
-    "profile": "profile",
-    "copier": "copier",
-    "lcores": "lcores",
-    "paper_gbps": "paper Gbps",
-    "gbps": "ours Gbps",
-    "gbps_derived": "derived Gbps",
-    "mpps": "Mpps",
-    "cycles_per_packet": "cycles/packet",
-    "dut_busy_percent": "device busy %",
-    "limit": "limit",
-    "paper_delay_us": "paper delay µs",
-    "delay_us_p50": "p50 µs",
-    "delay_us_p99": "p99 µs",
-    "delay_us_p50_at_80": "p50 at 80 % µs",
-    "lost": "lost",
-    "corrupted": "corrupted",
-    "windows_clean": "clean windows",
-    "windows": "of",
-}
-
-
-UE_LOOPBACK_L2 = {
-    "rlc": "RLC",
-    "nea": "NEA",
-    "nia": "NIA",
-    "size": "size B",
-    "gbps": "Gbps",
-    "gbps_derived": "derived Gbps",
-    "cycles_per_packet": "cycles/packet",
-    "dut_busy_percent": "device busy %",
-    "delay_us_p50": "p50 µs",
-    "tb_lost": "TBs lost",
-    "tb_soft_lost": "TBs not decoded at first",
-    "harq_retx": "HARQ retransmissions",
-    "rlc_retx": "RLC retransmissions",
-    "lost": "lost",
-    "corrupted": "corrupted",
-    "windows_clean": "clean windows",
-    "windows": "of",
-}
-
-
-def chosen(document: dict, columns: dict[str, str]) -> str:
-    """The columns that some row has."""
-    rows = document["rows"]
-    keys = [k for k in columns if any(r.get(k) is not None for r in rows)]
-    return table([columns[k] for k in keys], [[r.get(k) for k in keys] for r in rows])
 
 
 def mac_build(document: dict) -> str:
@@ -119,294 +57,21 @@ def port_limits(document: dict) -> str:
     return "Mpps by frame size:\n\n" + table(header, body)
 
 
-CUT = {
-    "what": "what",
-    "kind": "how",
-    "burst": "burst",
-    "bytes": "B",
-    "cycles": "cycles",
-    "cycles_min": "least",
-    "cycles_max": "most",
-    "windows_clean": "clean windows",
-    "windows": "of",
-}
-
-
-PDCP = {
-    "alg": "algorithms",
-    "engine": "engine",
-    "direction": "direction",
-    "bytes": "SDU B",
-    "mode": "mode",
-    "cycles_per_pdu": "cycles/PDU",
-    "library_cycles": "library",
-    "over_library": "ours / library",
-    "gbps": "Gbps",
-    "ns": "ours ns",
-    "peer_ns": "srsRAN ns",
-    "peer_over_ours": "srsRAN / ours",
-    "cycles_min": "least",
-    "cycles_max": "most",
-    "windows_clean": "clean windows",
-    "windows": "of",
-}
-
-
-RLC_AM = {
-    "direction": "direction",
-    "bytes": "SDU B",
-    "order": "order",
-    "sn_bits": "SN bits",
-    "cycles_per_pdu": "cycles/PDU",
-    "gbps": "Gbps",
-    "ns_per_pdu": "ours ns",
-    "peer_ns": "srsRAN ns",
-    "peer_over_ours": "srsRAN / ours",
-    "us_per_batch": "µs a batch of 2048",
-    "cycles_min": "least",
-    "cycles_max": "most",
-    "windows_clean": "clean windows",
-    "windows": "of",
-}
-
-
-UPF = {
-    "direction": "direction",
-    "bytes": "inner B",
-    "sessions": "sessions",
-    "active": "active",
-    "steering": "steering",
-    "workers": "workers",
-    "dpi": "DPI",
-    "paper_mpps": "paper Mpps a hyperthread",
-    "mpps": "ours Mpps",
-    "mpps_min": "worst run",
-    "mpps_max": "best run",
-    "runs": "runs",
-    "gbps": "Gbps",
-    "mpps_derived": "alone Mpps",
-    "cycles_per_packet": "alone cycles/packet",
-    "cycles_min": "least",
-    "cycles_live": "cycles/packet at ports",
-    "busy_percent": "worker busy %",
-    "limit": "limit",
-    "delay_us_p50": "p50 µs",
-    "delay_us_p99": "p99 µs",
-    "delay_us_mean": "mean µs",
-    "lost": "lost",
-    "octets_per_session": "B a session",
-    "windows_clean": "clean windows",
-    "windows": "of",
-}
-
-
-UPF_DPI = {
-    "steering": "steering",
-    "workers": "workers",
-    "sessions": "sessions",
-    "active": "active",
-    "packets_per_flow": "packets a flow",
-    "train": "in a row",
-    "dpi": "DPI, charging",
-    "mpps": "Mpps",
-    "gbps": "Gbps",
-    "ratio": "of plain",
-    "ratio_least": "by least cycles",
-    "ratio_live": "of plain at ports",
-    "cycles_per_packet": "alone cycles/packet",
-    "cycles_min": "least",
-    "new_flows_per_s": "new flows/s",
-    "dpi_scans": "flows looked at",
-    "flows_evicted": "evicted",
-    "records": "records",
-    "lost": "lost",
-    "swaps": "swaps",
-    "swap_sent": "packets meanwhile",
-    "swap_lost": "lost meanwhile",
-    "rules_memory": "rules B",
-    "rules_build_ms": "built in ms",
-    "flows_memory": "flow table B",
-    "limit": "limit",
-    "windows_clean": "clean windows",
-    "windows": "of",
-}
-
-
-def s2_throughput(document: dict) -> str:
-    paper = [
-        [p["server"], p["lcores"], *p["off"], *p["on"], p["on"][0] / p["off"][0]] for p in s2.PAPER
-    ]
-    first = table(
-        ["paper", "hyperthreads", "Gbps without", "Mpps", "Gbps with", "Mpps", "with / without"],
-        paper,
-    )
-    keys = {
-        "steering": "ours: steering",
-        "packets_per_flow": "packets a flow",
-        "dpi": "DPI, charging",
-        "mpps_an_lcore": "Mpps an lcore",
-        "gbps_an_lcore": "Gbps an lcore",
-        "ratio": "with / without",
-        **{f"gbps_times_{p['lcores']}": f"Gbps x {p['lcores']}, no NIC" for p in s2.PAPER},
-    }
-    return first + "\n\n" + chosen({"rows": document["throughput"]}, keys)
-
-
-def s2_generations(document: dict) -> str:
-    paper = [
-        [g["server"], g["off"], g["off"] / s2.GENERATIONS[0]["off"], g["on"]]
-        for g in s2.GENERATIONS
-    ]
-    found = [o for o in document["throughput"] if o["dpi"] == "off"]
-    with_dpi = {
-        (o["steering"], o["packets_per_flow"]): o
-        for o in document["throughput"]
-        if o["dpi"] == "on"
-    }
-    first = {o["packets_per_flow"]: o for o in found if o["steering"] == "software"}
-    ours = []
-    for o in found:
-        flow = o["packets_per_flow"]
-        base = first.get(flow)
-        on = with_dpi.get((o["steering"], flow))
-        ours.append(
-            [
-                f"ours, {o['steering']}, {flow} packets a flow, x 96 lcores, no NIC",
-                o["gbps_times_96"],
-                o["gbps_an_lcore"] / base["gbps_an_lcore"] if base else None,
-                on["gbps_times_96"] if on else None,
-            ]
-        )
-    return table(["", "Gbps without DPI", "to the first", "Gbps with DPI"], paper + ours)
-
-
-S2_DELAY = {
-    "steering": "steering",
-    "dpi": "DPI, charging",
-    "packets_per_flow": "packets a flow",
-    "load_percent": "load %",
-    "paper_us_mean": "paper mean µs",
-    "us_mean": "ours mean µs",
-    "us_p50": "p50 µs",
-    "us_p99": "p99 µs",
-}
-
-
-def s2_delay(document: dict) -> str:
-    if not document["delay"]:
-        return "Not measured in these runs (`--alone` has no delay)."
-    return chosen({"rows": document["delay"]}, S2_DELAY)
-
-
-def s2_servers(document: dict) -> str:
-    keys = {"server": "server", "who": "whose", "gbps": "Gbps with DPI"}
-    keys |= {str(t): f"{t} Gbps" for t in s2.TIERS}
-    return chosen({"rows": document["servers"]}, keys)
-
-
-GNB = {
-    "path": "path",
-    "direction": "direction",
-    "bytes": "B",
-    "ues": "UEs",
-    "offload_percent": "offload %",
-    "smartnics": "SmartNICs",
-    "mpps": "Mpps",
-    "mpps_best": "best",
-    "mpps_min": "worst run",
-    "mpps_max": "best run",
-    "runs": "runs",
-    "lcores": "lcores",
-    "cycles_per_packet": "cycles/packet",
-    "cycles_min": "least",
-    "modelled": "modelled",
-    "lost": "lost",
-    "corrupted": "corrupted",
-    "packets": "packets",
-    "windows_clean": "clean windows",
-    "windows": "of",
-}
-
-
-GNB_LIVE = {
-    "direction": "direction",
-    "bytes": "B",
-    "ues": "UEs",
-    "changes_asked": "changes/s wanted",
-    "changes_per_s": "changes/s",
-    "changes_failed": "failed",
-    "mpps": "Mpps",
-    "mpps_min": "least",
-    "mpps_max": "most",
-    "cycles_per_packet": "cycles/packet",
-    "busy_percent": "worker busy %",
-    "generator_percent": "generator busy %",
-    "delay_us_p50": "p50 µs",
-    "delay_us_p99": "p99 µs",
-    "lost": "lost",
-    "corrupted": "corrupted",
-    "packets": "packets",
-    "windows_clean": "clean windows",
-    "windows": "of",
-}
-
-
-N4 = {
-    "procedure": "procedure",
-    "mode": "mode",
-    "window": "under way",
-    "sessions": "sessions",
-    "unit": "data plane",
-    "per_second": "per second",
-    "per_agent_core_second": "per s of agent CPU",
-    "delay_us_p50": "µs p50",
-    "delay_us_p99": "p99",
-    "agent_bytes_per_session": "agent B a session",
-}
-
-
-POWER = {
-    "device": "device",
-    "slot_us": "slot µs",
-    "load_percent": "load %",
-    "governor": "governor",
-    "cpu_time_percent": "CPU time %",
-    "wakeups_per_s": "wake-ups/s",
-    "power_watts": "W",
-    "power_source": "source",
-    "freq_mhz": "MHz",
-    "delay_us_p50": "p50 µs",
-    "delay_us_p99": "p99 µs",
-    "mpps": "Mpps",
-    "lost": "lost",
-    "disturbed_ms": "disturbed ms",
-}
-
-
 # A function, or the columns to take as they are.
 WRITERS = {
-    "ue-loopback": UE_LOOPBACK,
-    "ue-loopback-l2": UE_LOOPBACK_L2,
+    "ue-loopback": report_columns.UE_LOOPBACK,
+    "ue-loopback-l2": report_columns.UE_LOOPBACK_L2,
     "mac-build": mac_build,
     "port-limits": port_limits,
-    "cut": CUT,
-    "pdcp": PDCP,
-    "rlc-am": RLC_AM,
-    "upf": UPF,
-    "upf-dpi": UPF_DPI,
-    "gnb": GNB,
-    "gnb-live": GNB_LIVE,
-    "n4": N4,
-    "power": POWER,
-}
-
-
-# Sections made of s2.json, which bench/s2.py computes.
-S2 = {
-    "s2-throughput": s2_throughput,
-    "s2-generations": s2_generations,
-    "s2-delay": s2_delay,
-    "s2-servers": s2_servers,
+    "cut": report_columns.CUT,
+    "pdcp": report_columns.PDCP,
+    "rlc-am": report_columns.RLC_AM,
+    "upf": report_columns.UPF,
+    "upf-dpi": report_columns.UPF_DPI,
+    "gnb": report_columns.GNB,
+    "gnb-live": report_columns.GNB_LIVE,
+    "n4": report_columns.N4,
+    "power": report_columns.POWER,
 }
 
 
@@ -423,10 +88,10 @@ def main() -> None:
 
     def fill(section: re.Match) -> str:
         name = section[1]
-        if name in S2:
+        if name in report_s2.SECTIONS:
             if computed is None:
                 return section[0]
-            return f"<!-- bench {name} -->\n{S2[name](computed)}\n<!-- end -->"
+            return f"<!-- bench {name} -->\n{report_s2.SECTIONS[name](computed)}\n<!-- end -->"
         files = [folder / f"{name}.json", *sorted(folder.glob(f"{name}.*.json"))]
         documents = [json.loads(f.read_text()) for f in files if f.exists()]
         if not documents:
