@@ -150,6 +150,8 @@ struct ctl_packed *upf_answer_list(struct upf_control *c, uint64_t seq,
  */
 void upf_answer_results(struct upf_control *c, const struct upf_request *r, bool here);
 
+/* upf_answer_reports.c */
+
 /** @return 0 or -ENOMEM. */
 int upf_answer_macs(struct upf_control *c);
 
