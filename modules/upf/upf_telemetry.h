@@ -4,7 +4,9 @@
 
 /** What the files that answer /airpath/upf/… share. */
 
+#include <netinet/in.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct ap_run;
 struct upf;
@@ -15,5 +17,8 @@ struct upf;
  */
 struct upf *upf_telemetry_find(const struct ap_run *run, const char *params, char *what,
 			       size_t size);
+
+/** @param octets of the address, 4 or 16 */
+void upf_telemetry_address(const uint8_t *ip, unsigned octets, char text[INET6_ADDRSTRLEN]);
 
 #endif
