@@ -3,8 +3,9 @@
 #define AIRPATH_UPF_URR_INTERNAL_H
 
 /**
- * What the engine's files share: upf_urr.c counts and watches limits, upf_urr_time.c knows when to
- * look without a packet, upf_urr_start.c takes rules in use, upf_urr_report.c reports.
+ * What the engine's files share: upf_urr.c counts, upf_urr_limit.c watches limits, upf_urr_time.c
+ * knows when to look without a packet, upf_urr_start.c takes rules in use, upf_urr_report.c
+ * reports.
  */
 
 #include "core/clock.h"
