@@ -19,18 +19,10 @@
 
 #include "bench/bench.h"
 #include "bench/harness.h"
-#include "bench/pdcp_library.h"
+#include "bench/pdcp_bed.h"
 #include "bench/result.h"
 #include "core/config.h"
 #include "core/meta.h"
-#include "modules/pdcp/pdcp_rx.h"
-#include "modules/pdcp/pdcp_tx.h"
-
-#define WINDOW_US 200
-#define ROOM 9216
-#define MAC_RLC_HEADERS 5 /* B, before each PDU in a TB */
-
-enum what { TX, RX, RX_TB, LIBRARY, WHATS };
 
 static const char *const directions[] = {"tx", "rx", "rx-tb"};
 
@@ -57,217 +49,32 @@ struct bench {
 	const struct algorithm *a;
 	const struct pdcp_crypto *engine;
 	const char *device; /**< of `engine`, NULL: its default */
-	unsigned bytes, batch;
-	struct rte_mempool *pool, *fresh, *ind, *hdr;
-	struct pdcp_security_key *key;
-	struct pdcp_tx tx;
-	struct pdcp_rx rx;
-	struct pdcp_batch secured;
-	struct pdcp_library *library;
-	struct rte_mbuf *sdus[PDCP_LIBRARY_MESSAGES];
-	struct rte_mbuf *tbs[PDCP_LIBRARY_MESSAGES]; /**< as many as are needed */
-	struct rte_mbuf *out[PDCP_CRYPTO_BATCH];
-	struct rte_mbuf *delivered[PDCP_LIBRARY_MESSAGES];
-	unsigned nb_delivered;
-	bool wrong;
-	struct harness_window windows[WHATS][HARNESS_WINDOWS_MAX];
+	struct pdcp_bed bed;
 };
-
-static uint8_t
-pattern(unsigned sdu, unsigned i)
-{
-	return (uint8_t)(sdu * 29 + i * 13 + i / 256);
-}
-
-static void
-deliver(void *arg, struct rte_mbuf **sdus, uint16_t nb)
-{
-	struct bench *b = arg;
-
-	memcpy(b->delivered + b->nb_delivered, sdus, nb * sizeof(*sdus));
-	b->nb_delivered += nb;
-}
-
-/** The SDUs as they were, and both entities at COUNT 0. */
-static void
-reset(struct bench *b)
-{
-	for (unsigned i = 0; i < PDCP_LIBRARY_MESSAGES; i++) {
-		struct rte_mbuf *m = b->sdus[i];
-
-		m->data_off = RTE_PKTMBUF_HEADROOM;
-		m->data_len = (uint16_t)b->bytes;
-		m->pkt_len = b->bytes;
-	}
-	b->tx.TX_NEXT = 0;
-	b->rx.RX_NEXT = b->rx.RX_DELIV = 0;
-	b->nb_delivered = 0;
-}
-
-static uint64_t
-tx_run(struct bench *b)
-{
-	struct rte_mbuf *pkts[PDCP_LIBRARY_MESSAGES];
-	uint64_t drops[PDCP_TX_DROPS] = {0}, start;
-
-	memcpy(pkts, b->sdus, sizeof(pkts));
-	start = rte_rdtsc_precise();
-	for (unsigned at = 0; at < PDCP_LIBRARY_MESSAGES; at += b->batch) {
-		uint16_t n = pdcp_tx_pre_process(&b->tx, pkts + at, (uint16_t)b->batch, drops);
-
-		if (b->tx.sec.crypto == NULL)
-			continue;
-		for (uint16_t i = 0; i < n; i++)
-			pdcp_batch_add(&b->secured, pkts[at + i], &b->tx, &b->tx.sec, at + i);
-		if (pdcp_tx_protect(&b->secured, b->out, drops) != b->batch)
-			b->wrong = true;
-	}
-	return rte_rdtsc_precise() - start;
-}
-
-static uint64_t
-rx_run(struct bench *b, struct rte_mbuf **pdus)
-{
-	uint64_t drops[PDCP_RX_DROPS] = {0}, used = 0, start;
-	struct pdcp_rx_sink sink = {.deliver = deliver, .arg = b, .drops = drops, .used = &used};
-	uint32_t count;
-
-	start = rte_rdtsc_precise();
-	for (unsigned at = 0; at < PDCP_LIBRARY_MESSAGES; at += b->batch) {
-		if (b->rx.sec.crypto == NULL) {
-			pdcp_rx_receive(&b->rx, pdus + at, (uint16_t)b->batch, 0, &sink);
-			continue;
-		}
-		for (unsigned i = at; i < at + b->batch; i++)
-			if (pdcp_rx_pre_process(&b->rx, pdus[i], &count, &sink))
-				pdcp_batch_add(&b->secured, pdus[i], &b->rx, &b->rx.sec, count);
-		pdcp_rx_verify(&b->secured, 0, &sink);
-	}
-	return rte_rdtsc_precise() - start;
-}
-
-/** The first and last bytes of each SDU, that timing does not chase through caches. */
-static void
-check(struct bench *b)
-{
-	if (b->nb_delivered != PDCP_LIBRARY_MESSAGES) {
-		b->wrong = true;
-		return;
-	}
-	for (unsigned i = 0; i < PDCP_LIBRARY_MESSAGES; i++) {
-		const uint8_t *p = rte_pktmbuf_mtod(b->delivered[i], const uint8_t *);
-		const unsigned last = b->bytes - 1;
-
-		b->wrong |= b->delivered[i]->pkt_len != b->bytes || p[0] != pattern(i, 0) ||
-			    p[last] != pattern(i, last);
-	}
-}
-
-static uint64_t
-rx_own(struct bench *b)
-{
-	struct rte_mbuf *pdus[PDCP_LIBRARY_MESSAGES];
-	uint64_t cycles;
-
-	memcpy(pdus, b->sdus, sizeof(pdus));
-	cycles = rx_run(b, pdus);
-	check(b);
-	return cycles;
-}
-
-/** Copies the PDUs into TBs one after the other; `pdus` become indirect mbufs into them. */
-static void
-tbs_fill(struct bench *b, struct rte_mbuf **pdus)
-{
-	unsigned tb = 0, at = 0;
-
-	for (unsigned i = 0; i < PDCP_LIBRARY_MESSAGES; i++) {
-		const struct rte_mbuf *from = b->sdus[i];
-
-		at += MAC_RLC_HEADERS;
-		if (at + from->data_len > ROOM) {
-			at = MAC_RLC_HEADERS;
-			tb++;
-		}
-		rte_pktmbuf_attach(pdus[i], b->tbs[tb]);
-		pdus[i]->data_off = (uint16_t)(RTE_PKTMBUF_HEADROOM + at);
-		pdus[i]->data_len = from->data_len;
-		pdus[i]->pkt_len = from->data_len;
-		*ap_meta(pdus[i]) = (struct ap_meta){0};
-		memcpy(rte_pktmbuf_mtod(pdus[i], void *), rte_pktmbuf_mtod(from, const void *),
-		       from->data_len);
-		at += from->data_len;
-	}
-}
-
-/** PDUs lie in buffers that others share. */
-static uint64_t
-rx_tb(struct bench *b)
-{
-	struct rte_mbuf *pdus[PDCP_LIBRARY_MESSAGES];
-	uint64_t cycles;
-
-	if (rte_pktmbuf_alloc_bulk(b->ind, pdus, PDCP_LIBRARY_MESSAGES) != 0) {
-		b->wrong = true;
-		return 0;
-	}
-	tbs_fill(b, pdus);
-	cycles = rx_run(b, pdus);
-	check(b);
-	rte_pktmbuf_free_bulk(b->delivered, b->nb_delivered);
-	return cycles;
-}
-
-/** All of them in turn, until the window's time is over: what disturbs one disturbs the others. */
-static void
-window(struct bench *b, unsigned n)
-{
-	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000000 * WINDOW_US;
-	uint64_t sum[WHATS] = {0}, passes = 0, before = harness_frame(), after;
-	long switches = harness_switches();
-
-	do {
-		reset(b);
-		sum[TX] += tx_run(b);
-		/* Leaves the PDUs as they are, for they are shared. */
-		sum[RX_TB] += rx_tb(b);
-		b->rx.RX_NEXT = b->rx.RX_DELIV = 0;
-		b->nb_delivered = 0;
-		sum[RX] += rx_own(b);
-		if (b->library != NULL)
-			sum[LIBRARY] += pdcp_library_run(b->library);
-		passes++;
-	} while (rte_rdtsc() < end);
-	after = harness_frame();
-	for (unsigned w = 0; w < WHATS; w++)
-		b->windows[w][n] = (struct harness_window){
-			.value = (double)sum[w] / (double)passes / PDCP_LIBRARY_MESSAGES,
-			.frame_before = before,
-			.frame_after = after,
-			.preempted = harness_switches() != switches};
-}
 
 static void
 print(const struct bench *b, const struct harness_result *r, struct bench_result *res)
 {
-	const double hz = (double)rte_get_tsc_hz(), library = r[LIBRARY].median;
+	const double hz = (double)rte_get_tsc_hz(), library = r[PDCP_BED_LIBRARY].median;
 
-	for (unsigned w = TX; w <= RX_TB; w++) {
+	for (unsigned w = PDCP_BED_TX; w <= PDCP_BED_RX_TB; w++) {
 		double cycles = r[w].median, ns = cycles / hz * 1e9;
-		double peer = w == TX ? b->a->peer_tx_ns : w == RX ? b->a->peer_rx_ns : 0;
+		double peer = w == PDCP_BED_TX   ? b->a->peer_tx_ns
+			      : w == PDCP_BED_RX ? b->a->peer_rx_ns
+						 : 0;
 
-		if (b->bytes != 1500 || peer == 0)
+		if (b->bed.bytes != 1500 || peer == 0)
 			peer = NAN;
 		bench_row(res);
 		bench_str(res, "alg", b->a->name);
-		bench_str(res, "engine", b->key ? pdcp_security_name(b->key) : "none");
+		bench_str(res, "engine", b->bed.key ? pdcp_security_name(b->bed.key) : "none");
 		bench_str(res, "direction", directions[w]);
-		bench_int(res, "bytes", b->bytes);
-		bench_str(res, "mode", b->batch == 1 ? "single" : "batched");
+		bench_int(res, "bytes", b->bed.bytes);
+		bench_str(res, "mode", b->bed.batch == 1 ? "single" : "batched");
 		bench_num(res, "cycles_per_pdu", cycles, 0);
-		bench_num(res, "library_cycles", b->library ? library : NAN, 0);
-		bench_num(res, "over_library", b->library ? cycles / library : NAN, 2);
-		bench_num(res, "gbps", b->bytes * 8 / ns, 2);
+		bench_num(res, "library_cycles", b->bed.library ? library : NAN, 0);
+		bench_num(res, "over_library", b->bed.library ? cycles / library : NAN, 2);
+		bench_num(res, "gbps", b->bed.bytes * 8 / ns, 2);
 		bench_num(res, "ns", ns, 0);
 		bench_num(res, "peer_ns", peer, 0);
 		bench_num(res, "peer_over_ours", peer / ns, 1);
@@ -275,7 +82,7 @@ print(const struct bench *b, const struct harness_result *r, struct bench_result
 		bench_num(res, "cycles_max", r[w].max, 0);
 		bench_int(res, "windows_clean", r[w].windows_clean);
 		bench_int(res, "windows", r[w].windows);
-		bench_bool(res, "correct", !b->wrong);
+		bench_bool(res, "correct", !b->bed.wrong);
 	}
 }
 
@@ -284,38 +91,17 @@ measure(struct bench *b, double seconds, struct bench_result *res)
 {
 	uint64_t clean = harness_frame_least(20);
 	uint64_t end = rte_rdtsc() + (uint64_t)(seconds * (double)rte_get_tsc_hz());
-	struct harness_result r[WHATS];
+	struct harness_result r[PDCP_BED_PARTS];
 	unsigned n = 0;
 
 	while (n < HARNESS_WINDOWS_MAX && (n < 6 || rte_rdtsc() < end))
-		window(b, n++);
-	for (unsigned w = 0; w < WHATS; w++) {
+		pdcp_bed_window(&b->bed, n++);
+	for (unsigned w = 0; w < PDCP_BED_PARTS; w++) {
 		/* The first window warmed caches and branch predictors. */
-		harness_classify(b->windows[w] + 1, n - 1, clean);
-		r[w] = harness_summary(b->windows[w] + 1, n - 1);
+		harness_classify(b->bed.windows[w] + 1, n - 1, clean);
+		r[w] = harness_summary(b->bed.windows[w] + 1, n - 1);
 	}
 	print(b, r, res);
-}
-
-static int
-entities_make(struct bench *b, const struct pdcp_security_cfg *sec)
-{
-	const struct pdcp_crypto *crypto = b->key ? pdcp_security_crypto(b->key) : NULL;
-	const struct pdcp_tx_cfg tx = {.pdcp_SN_Size = 18,
-				       .integrityProtection = sec->nia != PDCP_NIA0,
-				       .rb_identity = 1,
-				       .crypto = crypto,
-				       .keys = b->key,
-				       .hdr = b->hdr};
-	const struct pdcp_rx_cfg rx = {.pdcp_SN_Size = 18,
-				       .integrityProtection = sec->nia != PDCP_NIA0,
-				       .rb_identity = 1,
-				       .t_Reordering = 40,
-				       .crypto = crypto,
-				       .keys = b->key};
-	int rc = pdcp_tx_init(&b->tx, &tx);
-
-	return rc < 0 ? rc : pdcp_rx_init(&b->rx, &rx);
 }
 
 /** @return 0, 1 when an SDU did not come back as it was, or -errno. */
@@ -324,7 +110,7 @@ point(struct bench *b, double seconds, struct bench_result *res)
 {
 	struct pdcp_security_cfg sec = {.nea = b->a->nea,
 					.nia = b->a->nia,
-					.pool = b->fresh,
+					.pool = b->bed.fresh,
 					.engine = b->engine,
 					.device = b->device};
 	struct ap_error err = {0};
@@ -332,30 +118,27 @@ point(struct bench *b, double seconds, struct bench_result *res)
 
 	for (unsigned i = 0; i < PDCP_KEY_LEN; i++)
 		sec.key_enc[i] = (uint8_t)(sec.key_int[i] = (uint8_t)(i * 31));
-	b->key = NULL;
-	b->library = NULL;
-	b->wrong = false;
+	b->bed.key = NULL;
+	b->bed.library = NULL;
+	b->bed.wrong = false;
 	if (sec.nea || sec.nia) {
-		rc = pdcp_security_key_create(&sec, &b->key, &err);
+		rc = pdcp_security_key_create(&sec, &b->bed.key, &err);
 		if (rc < 0)
 			fprintf(stderr, "bench pdcp: %s\n", err.text);
 		if (rc == -ENOTSUP)
 			return 0;
-		b->library = rc == 0 ? pdcp_library_make(&sec, b->bytes) : NULL;
+		b->bed.library = rc == 0 ? pdcp_library_make(&sec, b->bed.bytes) : NULL;
 	}
 	if (rc == 0)
-		rc = entities_make(b, &sec);
-	for (unsigned i = 0; i < PDCP_LIBRARY_MESSAGES && rc == 0; i++)
-		for (unsigned j = 0; j < b->bytes; j++)
-			((uint8_t *)b->sdus[i]->buf_addr)[RTE_PKTMBUF_HEADROOM + j] = pattern(i, j);
+		rc = pdcp_bed_entities(&b->bed, &sec);
 	if (rc == 0)
 		measure(b, seconds, res);
-	pdcp_rx_fini(&b->rx);
-	pdcp_library_free(b->library);
-	pdcp_security_key_destroy(b->key);
-	if (rc == 0 && b->wrong) {
+	pdcp_rx_fini(&b->bed.rx);
+	pdcp_library_free(b->bed.library);
+	pdcp_security_key_destroy(b->bed.key);
+	if (rc == 0 && b->bed.wrong) {
 		fprintf(stderr, "bench pdcp: %s, %u B: SDUs came back changed\n", b->a->name,
-			b->bytes);
+			b->bed.bytes);
 		return 1;
 	}
 	return rc;
@@ -372,45 +155,17 @@ points(struct bench *b, const struct bench_uints *sizes, double seconds, struct 
 				int rc;
 
 				b->a = &algorithms[a];
-				b->bytes = sizes->v[s];
-				b->batch = single ? 1 : PDCP_LIBRARY_MESSAGES;
+				b->bed.bytes = sizes->v[s];
+				b->bed.batch = single ? 1 : PDCP_LIBRARY_MESSAGES;
 				if (isatty(STDERR_FILENO))
-					fprintf(stderr, "\r%s, %u B     ", b->a->name, b->bytes);
+					fprintf(stderr, "\r%s, %u B     ", b->a->name,
+						b->bed.bytes);
 				rc = point(b, seconds, res);
 				if (rc < 0)
 					return rc;
 				bad |= rc;
 			}
 	return bad;
-}
-
-static int
-bench_make(struct bench *b)
-{
-	b->pool = rte_pktmbuf_pool_create("bench_pdcp", 255, 0, 0, RTE_PKTMBUF_HEADROOM + ROOM, 0);
-	b->fresh = rte_pktmbuf_pool_create("bench_pdcp_fresh", 1023, 256, 0,
-					   RTE_PKTMBUF_HEADROOM + PDCP_SECURITY_ROOM, 0);
-	b->ind = rte_pktmbuf_pool_create("bench_pdcp_ind", 1023, 256, 0, 0, 0);
-	b->hdr = rte_pktmbuf_pool_create("bench_pdcp_hdr", 127, 0, 0, RTE_PKTMBUF_HEADROOM, 0);
-	if (b->pool == NULL || b->fresh == NULL || b->ind == NULL || b->hdr == NULL)
-		return -ENOMEM;
-	if (rte_pktmbuf_alloc_bulk(b->pool, b->sdus, PDCP_LIBRARY_MESSAGES) != 0)
-		return -ENOMEM;
-	return rte_pktmbuf_alloc_bulk(b->pool, b->tbs, PDCP_LIBRARY_MESSAGES);
-}
-
-static void
-bench_free(struct bench *b)
-{
-	if (b->sdus[0] != NULL)
-		rte_pktmbuf_free_bulk(b->sdus, PDCP_LIBRARY_MESSAGES);
-	if (b->tbs[0] != NULL)
-		rte_pktmbuf_free_bulk(b->tbs, PDCP_LIBRARY_MESSAGES);
-	rte_mempool_free(b->pool);
-	rte_mempool_free(b->fresh);
-	rte_mempool_free(b->ind);
-	rte_mempool_free(b->hdr);
-	free(b);
 }
 
 int
@@ -459,14 +214,15 @@ bench_pdcp(int argc, char **argv)
 	}
 	b->engine = pdcp_security_engine(engine);
 	b->device = device;
-	ret = bench_make(b);
+	ret = pdcp_bed_make(&b->bed);
 	if (ret == 0)
 		ret = points(b, &sizes, common.seconds, r);
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\r%30s\r", "");
 	if (ret < 0)
 		fprintf(stderr, "bench pdcp: %s\n", strerror(-ret));
-	bench_free(b);
+	pdcp_bed_free(&b->bed);
+	free(b);
 	if (bench_result_close(r) < 0)
 		return 1;
 	return ret != 0;
