@@ -8,6 +8,8 @@ import socket
 import pytest
 from harness import deployment as d
 from harness import framing, netns, program
+from harness.edge import Wire, arp, objections, solicitation
+from harness.edge_agent import fields, message
 from harness.netns import Net
 from harness.program import Airpath
 from harness.tshark import Bearer, judge_mac
@@ -22,7 +24,6 @@ from scapy.layers.inet6 import ICMPv6ND_NA, IPv6
 from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import PcapWriter
-from test_upf_edge import Wire, arp, fields, message, objections, solicitation
 
 N3_MAC, F1_MAC = "02:00:00:00:03:01", "02:00:00:00:06:01"  # ours
 UPF_MAC, DU_MAC = "02:00:00:00:03:02", "02:00:00:00:06:02"

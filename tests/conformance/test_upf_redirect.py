@@ -3,11 +3,11 @@
 octet, by scapy."""
 
 import pytest
+from harness.edge import GW_MAC, HOST, N6_MAC, from_gnb, g_pdu
 from harness.upf_control import Control, handle_of, ue_ip
 from scapy.contrib.gtp import GTP_U_Header
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.packet import Packet, Raw
-from test_upf_edge import GW_MAC, HOST, N6_MAC, edge, from_gnb, g_pdu  # noqa: F401
 
 URL = "http://portal.example/pay?ue=1"
 UE, TEID = str(ue_ip(1)), handle_of(1)
@@ -38,7 +38,7 @@ def as_made_by_scapy(packet: Packet) -> bool:
     return bytes(again) == bytes(packet)
 
 
-def test_a_request_is_answered_with_the_url(edge):  # noqa: F811
+def test_a_request_is_answered_with_the_url(edge):
     e = edge()
     control = Control(e.socket, refilled=True)
     assert control.set(redirecting(control, URL)).error == ""
@@ -74,7 +74,7 @@ def test_a_request_is_answered_with_the_url(edge):  # noqa: F811
     assert e.stop() == {}
 
 
-def test_what_asks_nothing_goes_nowhere(edge):  # noqa: F811
+def test_what_asks_nothing_goes_nowhere(edge):
     e = edge()
     control = Control(e.socket, refilled=True)
     assert control.set(redirecting(control, URL)).error == ""
@@ -88,7 +88,7 @@ def test_what_asks_nothing_goes_nowhere(edge):  # noqa: F811
 
 
 @pytest.mark.parametrize("url", ["http://a b", "http://a\r\nX: y", "http://" + 1000 * "a"])
-def test_a_url_that_is_none_is_refused(edge, url):  # noqa: F811
+def test_a_url_that_is_none_is_refused(edge, url):
     e = edge()
     control = Control(e.socket)
     result = control.set(redirecting(control, url))
