@@ -276,7 +276,9 @@ func TestAcknowledgementsOfAnInstance(t *testing.T) {
 	emit()
 	unit.Stop()
 	wait(t, h.lost)
+	h.mu.Lock()
 	h.late = func() { c.Ack(1, 2) } // is committed between the connection and the Welcome
+	h.mu.Unlock()
 	if err := unit.Start(); err != nil {
 		t.Fatal(err)
 	}

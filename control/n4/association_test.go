@@ -3,7 +3,6 @@
 package n4
 
 import (
-	"bytes"
 	"fmt"
 	"net/netip"
 	"testing"
@@ -25,17 +24,6 @@ func eventually(t *testing.T, what string, is func() bool) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatal(what)
-}
-
-// §6.2.2.2: heartbeats are answered, strangers' too.
-func TestHeartbeatOfAStranger(t *testing.T) {
-	f := newFake()
-	c := newSMF(t, start(t, f, func(c *Config) { c.Peers = []Peer{{Prefix: netip.MustParsePrefix("10.0.0.0/8")}} }), "127.0.0.4:0")
-	c.send(marshal(message.NewHeartbeatRequest(3, ie.NewRecoveryTimeStamp(time.Unix(1000, 0)), nil)))
-	h, m, _ := c.want(pfcp.HeartbeatResponse)
-	if ts, err := m.(*message.HeartbeatResponse).RecoveryTimeStamp.RecoveryTimeStamp(); err != nil || !ts.Equal(f.recovery) || h.Sequence != 3 {
-		t.Errorf("%v, %v, %+v", ts, err, h)
-	}
 }
 
 func TestAssociationSetup(t *testing.T) {
@@ -130,135 +118,6 @@ func TestSetupAgain(t *testing.T) {
 	}
 }
 
-// A later Recovery Time Stamp of an associated peer: it began anew, its sessions go.
-func TestPeerRestart(t *testing.T) {
-	f := newFake()
-	s := start(t, f, func(c *Config) {
-		c.Peers = append([]Peer{{Prefix: netip.MustParsePrefix("127.0.0.66/32"), IgnoreRecovery: true}}, c.Peers...)
-	})
-	c := newSMF(t, s, "127.0.0.4:0")
-	c.associate(1000)
-	c.establish(1)
-	beat := func(c *smf, recovery int64) {
-		c.seq++
-		c.send(marshal(message.NewHeartbeatRequest(c.seq, ie.NewRecoveryTimeStamp(time.Unix(recovery, 0)), nil)))
-		c.want(pfcp.HeartbeatResponse)
-	}
-	beat(c, 1000)
-	beat(c, 900)
-	stranger := newSMF(t, s, "127.0.0.5:0")
-	beat(stranger, 5000)
-	time.Sleep(50 * time.Millisecond)
-	if f.CountOfPeer(c.node()) != 1 {
-		t.Fatal("sessions went too soon")
-	}
-	simulator := newSMF(t, s, "127.0.0.66:0") // whose stamps are to be ignored
-	simulator.associate(1000)
-	simulator.establish(7)
-	beat(simulator, 2000)
-	beat(c, 1001)
-	eventually(t, "sessions outlive their SMF", func() bool { return f.CountOfPeer(c.node()) == 0 })
-	c.establish(2)
-	if f.CountOfPeer(simulator.node()) != 1 {
-		t.Error("a stamp to be ignored was not")
-	}
-}
-
-// Two CP functions of an address, at different ports: one that begins anew loses its own sessions,
-// not the other's, whether it asks or answers.
-func TestRestartOfOneOfTwoAtAnAddress(t *testing.T) {
-	f := newFake()
-	s := start(t, f, func(c *Config) { c.HeartbeatInterval = 100 * time.Millisecond })
-	a, b := newSMF(t, s, "127.0.0.4:18806"), newSMF(t, s, "127.0.0.4:0")
-	id := rules.NodeID{FQDN: "b.example"}
-	a.associate(1000)
-	b.send(marshal(message.NewAssociationSetupRequest(9, ie.NewNodeID("", "", id.FQDN), ie.NewRecoveryTimeStamp(time.Unix(500, 0)))))
-	b.want(pfcp.AssociationSetupResponse)
-	f.mu.Lock()
-	f.sessions[1], f.sessions[2] = &rules.EstablishRequest{Node: a.node()}, &rules.EstablishRequest{Node: id}
-	f.mu.Unlock()
-	for range 6 { // ours of both go to a
-		h, _, _ := a.want(pfcp.HeartbeatRequest)
-		a.send(marshal(message.NewHeartbeatResponse(h.Sequence, ie.NewRecoveryTimeStamp(time.Unix(1000, 0)))))
-	}
-	if f.CountOfPeer(a.node()) != 1 || f.CountOfPeer(id) != 1 {
-		t.Fatalf("%d and %d sessions", f.CountOfPeer(a.node()), f.CountOfPeer(id))
-	}
-	beat := func(c *smf, recovery int64) {
-		c.send(marshal(message.NewHeartbeatRequest(77, ie.NewRecoveryTimeStamp(time.Unix(recovery, 0)), nil)))
-	}
-	beat(a, 2000)
-	eventually(t, "sessions outlive their SMF", func() bool { return f.CountOfPeer(a.node()) == 0 })
-	if f.CountOfPeer(id) != 1 {
-		t.Fatal("another's sessions went")
-	}
-	f.mu.Lock()
-	f.sessions[1] = &rules.EstablishRequest{Node: a.node()}
-	f.mu.Unlock()
-	beat(b, 3000)
-	eventually(t, "sessions outlive their SMF", func() bool { return f.CountOfPeer(id) == 0 })
-	if f.CountOfPeer(a.node()) != 1 {
-		t.Fatal("another's sessions went")
-	}
-}
-
-// Where nobody knows whose a stamp is, it deletes nothing; a port configured for a node tells.
-func TestWhoseHeartbeat(t *testing.T) {
-	at := func(port uint16) netip.AddrPort { return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.4"), port) }
-	c := Config{Peers: []Peer{{Prefix: netip.MustParsePrefix("127.0.0.0/8"), Port: 1},
-		{Prefix: netip.MustParsePrefix("127.0.0.4/32"), Port: 2, Node: rules.NodeID{FQDN: "b"}}}}
-	if a, b := c.peer(at(0).Addr(), rules.NodeID{FQDN: "a"}), c.peer(at(0).Addr(), rules.NodeID{FQDN: "b"}); a.Port != 1 || b.Port != 2 {
-		t.Errorf("ports %d, %d", a.Port, b.Port)
-	}
-	a, b := &association{from: at(10), to: at(1)}, &association{from: at(11), to: at(1)}
-	s := &Server{associations: map[rules.NodeID]*association{{FQDN: "a"}: a, {FQDN: "b"}: b}}
-	if l := s.speakingAt(at(1)); len(l) != 0 {
-		t.Errorf("at the port of both: %d", len(l))
-	}
-	if l := s.speakingAt(at(11)); len(l) != 1 || l[0] != b {
-		t.Errorf("at the port it was set up from: %d", len(l))
-	}
-	b.to = at(2)
-	if l := s.speakingAt(at(1)); len(l) != 1 || l[0] != a {
-		t.Errorf("at a port of its own: %d", len(l))
-	}
-}
-
-// Our heartbeats: unanswered ones mark the peer, sessions stay; a new stamp in an answer counts.
-func TestOurHeartbeats(t *testing.T) {
-	f := newFake()
-	s := start(t, f, func(c *Config) { c.HeartbeatInterval = 100 * time.Millisecond; c.T1 = 20 * time.Millisecond })
-	c := newSMF(t, s, "127.0.0.4:18806")
-	c.associate(1000)
-	c.establish(1)
-	_, _, first := c.want(pfcp.HeartbeatRequest)
-	_, _, again := c.want(pfcp.HeartbeatRequest)
-	if !bytes.Equal(first, again) {
-		t.Errorf("retransmission differs: %x, %x", first, again)
-	}
-	eventually(t, "a silent peer is up", func() bool { return !s.Peers()[0].Up })
-	if f.CountOfPeer(c.node()) != 1 {
-		t.Error("sessions went")
-	}
-	answer := func(recovery int64) {
-		for {
-			h, _, _ := c.want(pfcp.HeartbeatRequest)
-			c.send(marshal(message.NewHeartbeatResponse(h.Sequence, ie.NewRecoveryTimeStamp(time.Unix(recovery, 0)))))
-			if s.Peers()[0].Up {
-				return
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-	}
-	answer(1000)
-	answer(1000)
-	if f.CountOfPeer(c.node()) != 1 {
-		t.Error("sessions went")
-	}
-	answer(1001)
-	eventually(t, "sessions outlive their SMF", func() bool { return f.CountOfPeer(c.node()) == 0 })
-}
-
 func TestReleaseAndUpdate(t *testing.T) {
 	f := newFake()
 	s := start(t, f, nil)
@@ -293,39 +152,6 @@ func TestReleaseAndUpdate(t *testing.T) {
 	if got := cause(t, m.(*message.AssociationReleaseResponse).Cause); got != rules.CauseAccepted || len(s.Peers()) != 0 {
 		t.Errorf("release without a Node ID: %v", got)
 	}
-}
-
-// §6.4: a Release that comes again after the agent's restart gets the octets it got, and a new one
-// finds no association. The store forgets it after a while.
-func TestReleaseAfterARestart(t *testing.T) {
-	f := newFake()
-	s := start(t, f, nil)
-	c := newSMF(t, s, "127.0.0.4:0")
-	release := func(seq uint32) []byte {
-		c.send(marshal(message.NewAssociationReleaseRequest(seq, ie.NewNodeID("127.0.0.4", "", ""))))
-		_, _, wire := c.want(pfcp.AssociationReleaseResponse)
-		return wire
-	}
-	c.associate(1000)
-	c.establish(1)
-	first := release(77)
-	s.Close()
-	s = start(t, f, func(cfg *Config) { cfg.Port = s.Local()[0].Port() })
-	if again := release(77); !bytes.Equal(first, again) || len(s.Peers()) != 0 {
-		t.Errorf("got %x, then %x; %d peers", first, again, len(s.Peers()))
-	}
-	if other := release(78); bytes.Equal(first[8:], other[8:]) {
-		t.Errorf("no association was released: %x", other)
-	}
-	// Set up again, the peer may be at the same number: that is another release.
-	c.associate(2000)
-	c.establish(2)
-	if release(77); len(s.Peers()) != 0 || f.CountOfPeer(c.node()) != 0 {
-		t.Errorf("%d peers, %d sessions", len(s.Peers()), f.CountOfPeer(c.node()))
-	}
-	s.Close()
-	start(t, f, func(cfg *Config) { cfg.Port, cfg.ResponseTTL = s.Local()[0].Port(), time.Millisecond })
-	eventually(t, "still in the store", func() bool { return !f.keeps(c.node()) })
 }
 
 func TestConfiguredPeersOnly(t *testing.T) {
@@ -389,44 +215,4 @@ func TestWeAssociate(t *testing.T) {
 		h, _, _ := pfcp.ParseHeader(c.receive(time.Second))
 		return h.Type == pfcp.AssociationSetupRequest
 	})
-}
-
-// Reports go to the CP F-SEID's address, again until answered, and to each peer about paths.
-func TestReports(t *testing.T) {
-	f := newFake()
-	s := start(t, f, func(c *Config) { c.T1 = 300 * time.Millisecond })
-	c := newSMF(t, s, "127.0.0.4:0")
-	c.associate(1000)
-	up := c.establish(0x99)
-	other := newSMF(t, s, "127.0.0.14:18806") // another entity of the SMF
-	report := &rules.SessionReport{UPSEID: up, Node: c.node(), Inactivity: true,
-		CPFSEID: rules.FSEID{SEID: 0x99, IPv4: netip.MustParseAddr("127.0.0.14")}}
-	answers := make(chan *rules.ReportAnswer, 1)
-	s.Report(report, func(a *rules.ReportAnswer) { answers <- a })
-	_, _, first := other.want(pfcp.SessionReportRequest)
-	h, m, again := other.want(pfcp.SessionReportRequest)
-	if !bytes.Equal(first, again) || h.SEID != 0x99 || !m.(*message.SessionReportRequest).ReportType.HasUPIR() {
-		t.Errorf("%x, %x", first, again)
-	}
-	other.send(marshal(message.NewSessionReportResponse(0, 0, up, h.Sequence, 0, ie.NewCause(65), ie.NewPFCPSRRspFlags(1))))
-	if a := <-answers; a == nil || a.Cause != rules.CauseSessionContextNotFound || !a.DropBuffer {
-		t.Errorf("%+v", a)
-	}
-	s.Report(report, func(a *rules.ReportAnswer) { answers <- a })
-	for range 4 {
-		other.want(pfcp.SessionReportRequest)
-	}
-	if a := <-answers; a != nil {
-		t.Errorf("nobody answered, yet %+v", a)
-	}
-	at := newSMF(t, s, "127.0.0.4:18806")
-	h, _, _ = at.want(pfcp.HeartbeatRequest) // is it the path?
-	at.send(marshal(message.NewHeartbeatResponse(h.Sequence, ie.NewRecoveryTimeStamp(time.Unix(1000, 0)))))
-	s.Path(rules.PathEvent{Peer: netip.MustParseAddr("10.0.0.1"), NetworkInstance: "n3"})
-	h, m, _ = at.want(pfcp.NodeReportRequest)
-	if r := m.(*message.NodeReportRequest); !r.NodeReportType.HasUPFR() || r.UserPlanePathFailureReport == nil {
-		t.Errorf("%+v", r)
-	}
-	at.send(marshal(message.NewNodeReportResponse(h.Sequence, ie.NewNodeID("127.0.0.4", "", ""), ie.NewCause(1), nil)))
-	at.silent()
 }

@@ -49,12 +49,15 @@ func TestMemoryOfASession(t *testing.T) {
 	r.install(100, 0)
 	const n = 5000
 	r.unit.Discard(true)
-	before := heap()
-	r.install(n, 1000)
-	perSession := float64(heap()-before) / n
 	record := len(r.m.sessions[r.m.idsOf(r.m.units[0])[50]].record)
+	perSession := 0.0
+	for try := 0; perSession < float64(record) && try < 5; try++ { // what a test before left goes meanwhile
+		before := heap()
+		r.install(n, 1000+n*try)
+		perSession = (float64(heap()) - float64(before)) / n
+	}
 	t.Logf("%.0f octets a session, of these %d are its record", perSession, record)
-	if perSession > 2048 {
+	if perSession > 2048 || perSession < float64(record) {
 		t.Errorf("%.0f octets a session", perSession)
 	}
 }

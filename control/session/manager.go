@@ -10,48 +10,14 @@
 package session
 
 import (
-	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
 	"airpath/control/dataplane"
-	"airpath/control/owner"
 	"airpath/control/rules"
 	"airpath/control/store"
 )
-
-// Config of the session manager.
-type Config struct {
-	Units []UnitConfig `yaml:"units"`
-	Pools []Pool       `yaml:"pools"`
-	// CPFTEID lets the CP function choose F-TEIDs.
-	CPFTEID bool `yaml:"-"`
-	// CheckpointMs is how often units report usage for the case that they are killed; 0: 500.
-	CheckpointMs uint32 `yaml:"checkpoint_ms"`
-	// GTP-U path management, TS 29.281 §7.2: 0 interval sends no Echo Requests.
-	EchoIntervalS uint32 `yaml:"echo_interval_s"`
-	EchoTimeoutMs uint32 `yaml:"echo_timeout_ms"`
-	EchoTries     uint32 `yaml:"echo_tries"`
-	// LoadMs is how often units tell their load; 0: never.
-	LoadMs uint32 `yaml:"-"`
-	// WaitMs is how long requests wait for a unit that is away; 0: 2000. Less than what an SMF
-	// waits for an answer.
-	WaitMs uint32 `yaml:"wait_ms"`
-	// ApplicationFiles say what applications there are, beside PFD management.
-	ApplicationFiles []string `yaml:"-"`
-	// Charging is what records are made of; nil: none are.
-	Charging *Charging `yaml:"-"`
-	// Predefined rules that sessions may activate, by name.
-	Predefined []rules.Predefined `yaml:"-"`
-}
-
-// UnitConfig is a forwarding unit.
-type UnitConfig struct {
-	Name   string `yaml:"name"`
-	Socket string `yaml:"socket"`
-}
 
 // Options of New.
 type Options struct {
@@ -91,26 +57,6 @@ type Manager struct {
 	stop     chan struct{}
 	wait     sync.WaitGroup
 	counts   Counters
-}
-
-// Counters of what happened, for metrics. See Statistics.
-type Counters struct {
-	Sessions, TEIDs                      uint64
-	Addresses                            uint64 // of UEs: IPv4 addresses and /64s of pools, others as they are
-	Established, Modified, Deleted       uint64
-	Refused                              uint64
-	Reports, ReportsLost                 uint64 // usage reports sent to CP functions; given up
-	ReportsUnanswered, TidingsLost       uint64 // of all kinds, by N4's count; given up, but usage
-	EventsTwice, EventsUnknown           uint64 // numbers seen before; of sessions or URRs not there
-	RefilledSessions, RefillFailures     uint64
-	MACsDetected, MACsRemoved            uint64 // addresses behind UEs of Ethernet
-	ChargingRecords                      uint64
-	UntoldRecords                        uint64 // of usage that no CP function was told of
-	ChargedUplink, ChargedDownlink       uint64 // octets in them
-	ApplicationsChanged                  uint64 // sets that came into force
-	ApplicationsRefused                  uint64 // changes that a unit refused
-	StoreFailures, Disconnects, ForgotCP uint64
-	StoreDamaged                         uint64 // values of the store left out when it was opened
 }
 
 // session is what memory holds of one. Its rules are folded in record.
@@ -181,48 +127,6 @@ func New(o Options) (*Manager, error) {
 	m.resendReports()
 	m.removeDoomed()
 	return m, nil
-}
-
-func (m *Manager) makeUnits() error {
-	if len(m.config.Units) == 0 {
-		return fmt.Errorf("no forwarding unit is configured")
-	}
-	for _, c := range m.config.Units {
-		if m.unitNamed(c.Name) != nil {
-			return fmt.Errorf("forwarding unit %q is configured twice", c.Name)
-		}
-		u, err := m.newUnit(c)
-		if err != nil {
-			return err
-		}
-		u.readMark(u.name)
-		m.units = append(m.units, u)
-	}
-	for _, p := range m.config.Pools {
-		if p.Unit != "" && m.unitNamed(p.Unit) == nil {
-			return fmt.Errorf("pool %v is served by forwarding unit %q, which is not configured", p.Prefix, p.Unit)
-		}
-	}
-	return nil
-}
-
-func (m *Manager) newUnit(c UnitConfig) (*unit, error) {
-	first := uint8(m.started.UnixNano()/1e6)%owner.GenerationMax + 1
-	teids, err := owner.NewTEIDs(owner.Slots, first)
-	if err != nil {
-		return nil, err
-	}
-	return &unit{m: m, name: c.Name, socket: c.Socket, teids: teids, foreign: map[uint32]bool{}, hasClient: make(chan struct{})}, nil
-}
-
-// unitNamed is a configured unit, or nil.
-func (m *Manager) unitNamed(name string) *unit {
-	for _, u := range m.units {
-		if u.name == name {
-			return u
-		}
-	}
-	return nil
 }
 
 // nowMs never goes back.
@@ -303,18 +207,4 @@ func (m *Manager) CountOfPeer(node rules.NodeID) int {
 		return p.sessions - p.doomed
 	}
 	return 0
-}
-
-// Statistics are the counters so far.
-func (m *Manager) Statistics() Counters {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	c := m.counts
-	c.Sessions = uint64(len(m.sessions))
-	for _, u := range slices.Concat(m.units, m.former) {
-		c.TEIDs += uint64(u.teids.Live() + len(u.foreign))
-	}
-	c.Addresses = m.pools.inUse()
-	c.StoreDamaged = m.store.Damaged()
-	return c
 }
