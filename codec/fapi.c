@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "codec/fapi.h"
 
+#include "codec/fapi_dci.h"
+
 #define PDU_HEAD 4 /* PDU type and PDU size; the size counts them too */
 #define UL_TTI_HEAD 9
 #define DL_TTI_HEAD 6
@@ -195,20 +197,47 @@ fapi_ul_tti_encode(uint8_t *p, size_t room, struct fapi_slot at, const struct fa
 	return (int)FAPI_UL_TTI_LEN(nb);
 }
 
+size_t
+fapi_dl_tti_len(const struct fapi_grant *g, unsigned nb)
+{
+	return FAPI_DL_TTI_LEN(nb) + fapi_pdcch_len(g, nb);
+}
+
 int
 fapi_dl_tti_encode(uint8_t *p, size_t room, struct fapi_slot at, const struct fapi_grant *g,
 		   unsigned nb)
 {
+	const size_t dcis = fapi_pdcch_len(g, nb);
+	int pdcchs;
+
 	if (nb > FAPI_TTI_PDUS_MAX)
 		return -CODEC_UNSUPPORTED;
-	if (room < FAPI_DL_TTI_LEN(nb))
+	if (room < FAPI_DL_TTI_LEN(nb) + dcis)
 		return -CODEC_SHORT;
+	pdcchs = fapi_pdcch_put(p + DL_TTI_HEAD, g, nb);
+	if (pdcchs < 0)
+		return pdcchs;
 	fapi_slot_put(p, at);
-	p[4] = (uint8_t)nb;
+	p[4] = (uint8_t)(nb + (unsigned)pdcchs);
 	p[5] = 0; /* UE groups */
 	for (unsigned i = 0; i < nb; i++)
-		pdsch_put(p + FAPI_DL_TTI_LEN(i), &g[i]);
-	return (int)FAPI_DL_TTI_LEN(nb);
+		pdsch_put(p + dcis + FAPI_DL_TTI_LEN(i), &g[i]);
+	return (int)(FAPI_DL_TTI_LEN(nb) + dcis);
+}
+
+/** DCIs are of the PDSCHs with their RNTI and BWP, in their order. */
+static void
+dcis_apply(const struct fapi_dci *d, unsigned dcis, struct fapi_grant *g, unsigned nb)
+{
+	for (unsigned i = 0; i < dcis; i++)
+		for (unsigned k = 0; k < nb; k++) {
+			if (g[k].rnti != d[i].rnti || g[k].bwp_size != d[i].bwp_size || g[k].k1)
+				continue;
+			g[k].harq_process = d[i].harq_process;
+			g[k].new_data = d[i].new_data;
+			g[k].k1 = d[i].k1;
+			break;
+		}
 }
 
 /** Reads the PDU list of a UL_TTI.request or DL_TTI.request whose fixed part ends at `at`. */
@@ -216,7 +245,8 @@ static int
 pdus_get(const uint8_t *p, size_t len, size_t at, unsigned pdus, bool uplink, struct fapi_grant *g,
 	 unsigned *nb)
 {
-	unsigned room = *nb;
+	struct fapi_dci dci[FAPI_TTI_PDUS_MAX];
+	unsigned room = *nb, dcis = 0;
 
 	*nb = 0;
 	for (unsigned i = 0; i < pdus; i++) {
@@ -234,6 +264,9 @@ pdus_get(const uint8_t *p, size_t len, size_t at, unsigned pdus, bool uplink, st
 		if (be16_get(p + at) == FAPI_PDU_PUSCH)
 			ret = uplink ? pusch_get(p + at + PDU_HEAD, size - PDU_HEAD, &one)
 				     : pdsch_get(p + at + PDU_HEAD, size - PDU_HEAD, &one);
+		else if (!uplink && be16_get(p + at) == FAPI_PDU_PDCCH)
+			ret = fapi_pdcch_get(p + at + PDU_HEAD, size - PDU_HEAD, dci, &dcis,
+					     FAPI_TTI_PDUS_MAX);
 		if (ret < 0)
 			return ret;
 		if (ret > 0) {
@@ -243,6 +276,7 @@ pdus_get(const uint8_t *p, size_t len, size_t at, unsigned pdus, bool uplink, st
 		}
 		at += size;
 	}
+	dcis_apply(dci, dcis, g, *nb);
 	return (int)at;
 }
 

@@ -124,7 +124,7 @@ int fapi_error_decode(const uint8_t *p, size_t len, struct fapi_error *e);
 #define FAPI_PUSCH_LEN 100 /**< PUSCH PDU with puschData and no beam, B */
 #define FAPI_PDSCH_LEN 92  /**< PDSCH PDU with one codeword and no beam, B */
 #define FAPI_UL_TTI_LEN(pdus) (9 + (pdus)*FAPI_PUSCH_LEN) /**< message as encoded here, B */
-#define FAPI_DL_TTI_LEN(pdus) (6 + (pdus)*FAPI_PDSCH_LEN) /**< message as encoded here, B */
+#define FAPI_DL_TTI_LEN(pdus) (6 + (pdus)*FAPI_PDSCH_LEN) /**< the same, without DCIs, B */
 
 /**
  * What a PUSCH or PDSCH PDU says of one transport block. Encoders add one layer and resource
@@ -142,19 +142,24 @@ struct fapi_grant {
 	uint8_t qam_mod_order; /**< 2, 4, 6, 8 */
 	uint8_t mcs_index;     /**< 0..31 */
 	uint8_t rv_index;      /**< redundancy version, 0..3 */
-	uint8_t harq_process;  /**< 0..15; not in a PDSCH PDU */
+	uint8_t harq_process;  /**< 0..31, PDSCH 0..15; of a PDSCH in its DCI */
 	/**
-	 * New data indicator; not in a PDSCH PDU. As in a DCI, it is toggled for a new TB: UEs here
-	 * get the PDU itself. SCF 222 would have 1 for new data, 0 for a retransmission.
+	 * New data indicator; of a PDSCH in its DCI. As there, it is toggled for a new TB: UEs here
+	 * get the PUSCH PDU itself. SCF 222 would have 1 for new data, 0 for a retransmission.
 	 */
 	bool new_data;
+	/** PDSCH: slots until its HARQ feedback, 1..8, in its DCI; 0: there is no DCI */
+	uint8_t k1;
 	uint32_t tb_bytes; /**< TB size, B */
 };
 
+/** @return bytes of a DL_TTI.request with these grants, DCIs included. */
+size_t fapi_dl_tti_len(const struct fapi_grant *g, unsigned nb);
+
 /**
- * Writes a whole message with `nb` grants.
+ * Writes a whole message with `nb` grants. PDSCHs with a k1 have a DCI in a PDCCH PDU before them.
  * @return bytes written, -CODEC_SHORT when `room` is too little, -CODEC_UNSUPPORTED for
- *         more than FAPI_TTI_PDUS_MAX grants.
+ *         more than FAPI_TTI_PDUS_MAX grants, or what a DCI cannot tell (fapi_dci.h).
  */
 int fapi_ul_tti_encode(uint8_t *p, size_t room, struct fapi_slot at, const struct fapi_grant *g,
 		       unsigned nb);
@@ -162,11 +167,12 @@ int fapi_dl_tti_encode(uint8_t *p, size_t room, struct fapi_slot at, const struc
 		       unsigned nb);
 
 /**
- * Reads every PUSCH (PDSCH) PDU of a message; other PDU types are skipped.
+ * Reads every PUSCH (PDSCH) PDU of a message, and the DCIs of PDSCHs; other PDU types are skipped.
  * @param nb in: room in `g`; out: grants found
  * @return bytes read, -CODEC_SHORT, -CODEC_RESERVED (SFN or slot out of range),
  *         -CODEC_CONTRADICTION (a PDU size too small for the PDU),
- *         -CODEC_UNSUPPORTED (more grants than room, PDSCH of two codewords).
+ *         -CODEC_UNSUPPORTED (more grants than room, or DCIs than
+ *         FAPI_TTI_PDUS_MAX, PDSCH of two codewords).
  */
 int fapi_ul_tti_decode(const uint8_t *p, size_t len, struct fapi_slot *at, struct fapi_grant *g,
 		       unsigned *nb);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "codec/fapi.h"
+#include "codec/fapi_dci.h"
 #include "codec/fapi_uci.h"
 
 static void
@@ -171,6 +172,91 @@ dl_tti_round_trip(void **state)
 	p[6 + 4 + 12] = 2; /* two codewords */
 	nb = 1;
 	assert_int_equal(fapi_dl_tti_decode(p, sizeof(p), &back, &g, &nb), -CODEC_UNSUPPORTED);
+}
+
+/*
+ * Table 3-36, 3-37: one DCI of format 1_0, 44 bits. Of TS 38.212 §7.3.1.2.1: identifier 1, RIV 545
+ * (all of 273 RBs) in 16 bits, time domain 0, no VRB mapping, MCS 27, NDI 1, RV 2, process 11, DAI
+ * 0, TPC 1, PUCCH 0, K1 4 as 3: 1 0000001000100001 0000 0 11011 1 10 1011 00 01 000 011.
+ */
+static const uint8_t dci_golden[FAPI_PDCCH_LEN + FAPI_DCI_LEN_MAX] = {
+	0x00, 0x00, 0x00, 0x32,                   /* PDCCH PDU, 50 B */
+	0x01, 0x11, 0x00, 0x00, 1,    0,          /* BWP size, start, SCS, CP */
+	0,    1,    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, /* first symbol, symbols, RBs */
+	0xF8, 0,    6,    0,    0,    0,    0, /* mapping, REGs, interleaver, CORESET type, shift */
+	0,    0x00, 0x01,                      /* granularity, DCIs */
+	0x46, 0x01, 0,    0,    0,    0,    0,    4, /* RNTI, scrambling, CCE, aggregation level */
+	0,    0,    0,    0,    0,    0,    0,       /* PRGs, PRG size, beams, power offsets */
+	0x00, 0x2C, 0x81, 0x10, 0x83, 0x7A, 0xC4, 0x30, /* bits, payload */
+};
+
+static void
+dcis_go_before_their_pdschs(void **state)
+{
+	struct fapi_grant g[3] = {
+		{.rnti = 0x4601,
+		 .handle = 0,
+		 .bwp_size = 273,
+		 .rb_size = 273,
+		 .mcs_index = 27,
+		 .subcarrier_spacing = 1,
+		 .harq_process = 11,
+		 .new_data = true,
+		 .rv_index = 2,
+		 .k1 = 4,
+		 .tb_bytes = 100},
+		{.rnti = 0x4602, .handle = 1, .bwp_size = 273, .tb_bytes = 200},
+		{.rnti = 0x4603,
+		 .handle = 2,
+		 .bwp_size = 24,
+		 .rb_start = 3,
+		 .rb_size = 20,
+		 .harq_process = 15,
+		 .k1 = 8,
+		 .tb_bytes = 300},
+	};
+	uint8_t p[1000];
+	struct fapi_grant back[3];
+	struct fapi_slot at = {513, 17};
+	unsigned nb = 3;
+	int len;
+
+	(void)state;
+	len = fapi_dl_tti_encode(p, sizeof(p), at, g, 3);
+	assert_int_equal(len, fapi_dl_tti_len(g, 3));
+	assert_int_equal(len, FAPI_DL_TTI_LEN(3) + 2 * FAPI_PDCCH_LEN + 23 + 22);
+	assert_int_equal(p[4], 5);
+	assert_memory_equal(p + 6, dci_golden, sizeof(dci_golden));
+	assert_int_equal(fapi_dl_tti_decode(p, (size_t)len, &at, back, &nb), len);
+	assert_int_equal(nb, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(back[i].k1, g[i].k1);
+		assert_int_equal(back[i].harq_process, g[i].harq_process);
+		assert_int_equal(back[i].new_data, g[i].new_data);
+		assert_int_equal(back[i].rv_index, g[i].rv_index);
+		assert_int_equal(back[i].tb_bytes, g[i].tb_bytes);
+	}
+	for (int cut = 0; cut < len; cut++) {
+		nb = 3;
+		assert_true(fapi_dl_tti_decode(p, (size_t)cut, &at, back, &nb) < 0);
+	}
+	assert_int_equal(fapi_dl_tti_encode(p, (size_t)len - 1, at, g, 3), -CODEC_SHORT);
+	p[6 + FAPI_PDCCH_LEN + 16] = 45; /* another format */
+	nb = 3;
+	assert_int_equal(fapi_dl_tti_decode(p, (size_t)len, &at, back, &nb), len);
+	assert_int_equal(back[0].k1, 0);
+	assert_int_equal(back[2].k1, 8);
+	be16_put(p + 25 + 6, 2); /* announces a second DCI */
+	nb = 3;
+	assert_int_equal(fapi_dl_tti_decode(p, (size_t)len, &at, back, &nb), -CODEC_CONTRADICTION);
+	g[0].harq_process = 16;
+	assert_int_equal(fapi_dl_tti_encode(p, sizeof(p), at, g, 3), -CODEC_UNSUPPORTED);
+	g[0].harq_process = 0;
+	g[0].k1 = 9;
+	assert_int_equal(fapi_dl_tti_encode(p, sizeof(p), at, g, 3), -CODEC_UNSUPPORTED);
+	g[0].k1 = 1;
+	g[0].bwp_size = 276;
+	assert_int_equal(fapi_dl_tti_encode(p, sizeof(p), at, g, 3), -CODEC_UNSUPPORTED);
 }
 
 static void
@@ -470,16 +556,123 @@ uci_with_other_parts(void **state)
 			 -CODEC_CONTRADICTION);
 }
 
+/* Table 3-65 with HARQ of table 3-68 alone: format 0, one bit. */
+static const uint8_t uci_harq_golden[] = {
+	0x02, 0x01, 0x00, 0x11, 0x00, 0x02,          /* SFN, slot, UCIs */
+	0x00, 0x01, 0x00, 0x14,                      /* PUCCH of format 0 or 1, 20 B */
+	0x02, 0x01, 0x02, 0x03, 0x04, 0x46, 0x01, 0, /* bitmap, handle, RNTI, format 0 */
+	0xFF, 0xFF, 0xFF, 0xFF, 0xFF,                /* SNR, timing advance, RSSI: invalid */
+	0xFF, 1,    0,                               /* confidence: not told, 1 bit: ACK */
+	0x00, 0x01, 0x00, 0x14, 0x02, 0,    0,    0,    0, 0x46,
+	0x02, 0,    0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 1, 2,
+};
+
+static void
+uci_harq_round_trip(void **state)
+{
+	const struct fapi_harq h[] = {{0x01020304, 0x4601, FAPI_HARQ_ACK},
+				      {0, 0x4602, FAPI_HARQ_DTX}};
+	const size_t len = sizeof(uci_harq_golden);
+	uint8_t p[sizeof(uci_harq_golden)];
+	struct fapi_slot at = {513, 17};
+	struct fapi_harq back[2];
+	struct fapi_cqi c;
+	unsigned nb = 2;
+
+	(void)state;
+	assert_int_equal(fapi_uci_harq_encode(p, len, at, h, 2), len);
+	assert_memory_equal(p, uci_harq_golden, len);
+	assert_int_equal(fapi_uci_harq_encode(p, len - 1, at, h, 2), -CODEC_SHORT);
+	assert_int_equal(fapi_uci_harq_encode(p, len, at, h, FAPI_UCIS_MAX + 1),
+			 -CODEC_UNSUPPORTED);
+	assert_int_equal(fapi_uci_harq_decode(p, len, &at, back, &nb), len);
+	assert_int_equal(nb, 2);
+	assert_memory_equal(back, h, sizeof(h));
+	nb = 1;
+	assert_int_equal(fapi_uci_indication_decode(p, len, &at, &c, &nb), len);
+	assert_int_equal(nb, 0); /* no CQI in there */
+	for (size_t cut = 0; cut < len; cut++) {
+		nb = 2;
+		assert_int_equal(fapi_uci_harq_decode(p, cut, &at, back, &nb), -CODEC_SHORT);
+	}
+	nb = 1;
+	assert_int_equal(fapi_uci_harq_decode(p, len, &at, back, &nb), -CODEC_UNSUPPORTED);
+	p[25] = 3;
+	nb = 2;
+	assert_int_equal(fapi_uci_harq_decode(p, len, &at, back, &nb), -CODEC_RESERVED);
+	p[24] = 0; /* no bits */
+	assert_int_equal(fapi_uci_harq_decode(p, len, &at, back, &nb), -CODEC_CONTRADICTION);
+	p[24] = 2; /* more than the PDU has */
+	assert_int_equal(fapi_uci_harq_decode(p, len, &at, back, &nb), -CODEC_CONTRADICTION);
+	p[10] = 1; /* an SR alone, without its octets: nobody looks */
+	nb = 2;
+	assert_int_equal(fapi_uci_harq_decode(p, len, &at, back, &nb), len);
+	assert_int_equal(nb, 1);
+}
+
+/** On PUCCH of format 2 to 4 and on PUSCH, table 3-70: behind an SR, before CSI. */
+static void
+harq_in_other_pdus(void **state)
+{
+	static const uint8_t pucch[] = {
+		0,    1,    0,    2,    0,    1,                         /* SFN, slot, UCIs */
+		0x00, 0x02, 0,    28,   7,    0, 0, 0, 9, 0x46, 0x01, 0, /* SR, HARQ, CSI */
+		0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 1, 1,                   /* SR: 1 bit */
+		0,    0,    2,    0x02, /* passed, 2 bits: NACK, ACK */
+		0,    0,    4,    11,
+	};
+	static const uint8_t pusch[] = {
+		0,    1,    0,    2,    0,    1, 0x00, 0x00, 0,
+		20,   2,    0,    0,    0,    9, 0x46, 0x01,       /* HARQ, handle, RNTI */
+		0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0,    1,    0x01, /* ACK */
+	};
+	uint8_t p[sizeof(pucch)];
+	struct fapi_slot at;
+	struct fapi_harq h;
+	struct fapi_cqi c;
+	unsigned nb = 1;
+
+	(void)state;
+	assert_int_equal(fapi_uci_harq_decode(pucch, sizeof(pucch), &at, &h, &nb), sizeof(pucch));
+	assert_int_equal(nb, 1);
+	assert_int_equal(h.handle, 9);
+	assert_int_equal(h.rnti, 0x4601);
+	assert_int_equal(h.value, FAPI_HARQ_NACK);
+	assert_int_equal(fapi_uci_indication_decode(pucch, sizeof(pucch), &at, &c, &nb),
+			 sizeof(pucch));
+	assert_int_equal(c.cqi, 11);
+	memcpy(p, pucch, sizeof(p));
+	p[26] = 1; /* did not decode */
+	assert_int_equal(fapi_uci_harq_decode(p, sizeof(p), &at, &h, &nb), sizeof(p));
+	assert_int_equal(h.value, FAPI_HARQ_DTX);
+	be16_put(p + 27, 80); /* bits beyond the PDU */
+	assert_int_equal(fapi_uci_harq_decode(p, sizeof(p), &at, &h, &nb), -CODEC_CONTRADICTION);
+	nb = 1;
+	assert_int_equal(fapi_uci_harq_decode(pusch, sizeof(pusch), &at, &h, &nb), sizeof(pusch));
+	assert_int_equal(nb, 1);
+	assert_int_equal(h.rnti, 0x4601);
+	assert_int_equal(h.value, FAPI_HARQ_ACK);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sr_golden),         cmocka_unit_test(slot_golden),
-		cmocka_unit_test(error_golden),      cmocka_unit_test(ul_tti_round_trip),
-		cmocka_unit_test(dl_tti_round_trip), cmocka_unit_test(bad_tti_lists),
-		cmocka_unit_test(tx_data_golden),    cmocka_unit_test(rx_data_golden),
-		cmocka_unit_test(uci_golden),        cmocka_unit_test(uci_with_other_parts),
-		cmocka_unit_test(crc_golden),        cmocka_unit_test(crc_with_code_blocks),
+		cmocka_unit_test(sr_golden),
+		cmocka_unit_test(slot_golden),
+		cmocka_unit_test(error_golden),
+		cmocka_unit_test(ul_tti_round_trip),
+		cmocka_unit_test(dl_tti_round_trip),
+		cmocka_unit_test(bad_tti_lists),
+		cmocka_unit_test(tx_data_golden),
+		cmocka_unit_test(rx_data_golden),
+		cmocka_unit_test(dcis_go_before_their_pdschs),
+		cmocka_unit_test(uci_harq_round_trip),
+		cmocka_unit_test(harq_in_other_pdus),
+		cmocka_unit_test(uci_golden),
+		cmocka_unit_test(uci_with_other_parts),
+		cmocka_unit_test(crc_golden),
+		cmocka_unit_test(crc_with_code_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "codec/fapi.h"
+#include "codec/fapi_dci.h"
 #include "codec/fapi_uci.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -11,7 +12,8 @@ static void
 one_tti(const uint8_t *data, size_t size, bool uplink)
 {
 	struct fapi_grant g[FAPI_TTI_PDUS_MAX], again[FAPI_TTI_PDUS_MAX];
-	uint8_t p[FAPI_UL_TTI_LEN(FAPI_TTI_PDUS_MAX)];
+	uint8_t p[FAPI_UL_TTI_LEN(FAPI_TTI_PDUS_MAX) +
+		  FAPI_TTI_PDUS_MAX * (FAPI_PDCCH_LEN + FAPI_DCI_LEN_MAX)];
 	unsigned nb = FAPI_TTI_PDUS_MAX, back = FAPI_TTI_PDUS_MAX;
 	struct fapi_slot at;
 	int ret = uplink ? fapi_ul_tti_decode(data, size, &at, g, &nb)
@@ -30,7 +32,9 @@ one_tti(const uint8_t *data, size_t size, bool uplink)
 	if (ret < 0 || back != nb)
 		abort();
 	for (unsigned i = 0; i < nb; i++)
-		if (g[i].tb_bytes != again[i].tb_bytes || g[i].rnti != again[i].rnti)
+		if (g[i].tb_bytes != again[i].tb_bytes || g[i].rnti != again[i].rnti ||
+		    g[i].k1 != again[i].k1 || g[i].harq_process != again[i].harq_process ||
+		    g[i].new_data != again[i].new_data)
 			abort();
 }
 
@@ -81,6 +85,28 @@ one_uci_indication(const uint8_t *data, size_t size)
 			abort();
 }
 
+static void
+one_uci_harq(const uint8_t *data, size_t size)
+{
+	struct fapi_harq h[FAPI_UCIS_MAX], again[FAPI_UCIS_MAX];
+	uint8_t p[FAPI_UCI_HARQ_INDICATION_LEN(FAPI_UCIS_MAX)];
+	unsigned nb = FAPI_UCIS_MAX, back = FAPI_UCIS_MAX;
+	struct fapi_slot at;
+	int ret = fapi_uci_harq_decode(data, size, &at, h, &nb);
+
+	if (ret < 0)
+		return;
+	if ((size_t)ret > size || nb > FAPI_UCIS_MAX)
+		abort();
+	ret = fapi_uci_harq_encode(p, sizeof(p), at, h, nb);
+	if (ret < 0 || fapi_uci_harq_decode(p, (size_t)ret, &at, again, &back) != ret || back != nb)
+		abort();
+	for (unsigned i = 0; i < nb; i++)
+		if (h[i].handle != again[i].handle || h[i].rnti != again[i].rnti ||
+		    h[i].value != again[i].value)
+			abort();
+}
+
 /** Every body decoder; what decodes encodes to the same again. */
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -96,6 +122,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	one_tti(data, size, false);
 	one_crc_indication(data, size);
 	one_uci_indication(data, size);
+	one_uci_harq(data, size);
 	if (fapi_error_decode(data, size, &e) > 0) {
 		fapi_error_put(p, &e);
 		if (memcmp(p, data, FAPI_ERROR_INDICATION_LEN) != 0)
