@@ -45,9 +45,10 @@ phy_finish(const struct ap_config *cfg, struct ap_cfg_phy *p, struct ap_error *e
 	const struct {
 		const char *name;
 		const double *value;
-	} chances[] = {{"tb_loss", &p->tb_loss},       {"soft_loss", &p->soft_loss},
-		       {"frame_loss", &p->frame_loss}, {"duplicate", &p->duplicate},
-		       {"reorder", &p->reorder},       {"bit_error_rate", &p->bit_error_rate}};
+	} chances[] = {{"tb_loss", &p->tb_loss},           {"soft_loss", &p->soft_loss},
+		       {"frame_loss", &p->frame_loss},     {"duplicate", &p->duplicate},
+		       {"reorder", &p->reorder},           {"bit_error_rate", &p->bit_error_rate},
+		       {"dl_soft_loss", &p->dl_soft_loss}, {"feedback_loss", &p->feedback_loss}};
 
 	DEFAULT(p->seed, 1);
 	DEFAULT(p->rnti, AP_CFG_RNTI);

@@ -212,7 +212,7 @@ struct ap_cfg_security {
 	char *key_int;   /**< K_UPint; needed with nia 1..3 */
 };
 
-/** HARQ of the uplink (TS 38.321 §5.4.2). */
+/** HARQ of the uplink (TS 38.321 §5.4.2); `dl_harq`: of the downlink (§5.3.2). */
 struct ap_cfg_harq {
 	uint32_t processes; /**< of each carrier, 1..32; default 16 where max_tx is given, else off
 			     */
@@ -289,6 +289,8 @@ struct ap_cfg_phy {
 	double tb_loss;          /**< probability */
 	double soft_loss;        /**< probability that a first transmission does not decode */
 	struct ap_cfg_harq harq; /**< default: as the ue at its ring port */
+	double dl_soft_loss;     /**< with side gnb: the same in downlink */
+	double feedback_loss;    /**< with side gnb: probability that HARQ feedback is not heard */
 	bool grant_on_sr;        /**< grants only what SRs and BSRs ask for */
 	double frame_loss;
 	double duplicate;
@@ -448,7 +450,7 @@ struct ap_cfg_gnb {
 	uint32_t ues_per_slot;   /**< UEs granted on a carrier and slot at most, default 16 */
 	uint32_t ue_slot_bytes;  /**< most a UE is granted there, default: no limit */
 	uint32_t average_ms;     /**< of proportional_fair, default 100 */
-	struct ap_cfg_harq harq; /**< of its uplink */
+	struct ap_cfg_harq harq; /**< of its uplink; what its downlink has is l2.harq */
 };
 
 /** What crosses between CU and DU in role gnb_header. */

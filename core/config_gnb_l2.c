@@ -7,7 +7,8 @@
 #include "core/config_check.h"
 #include "core/config_schema.h"
 
-#define DRBS_MAX 8 /* of a PDU session */
+#define DRBS_MAX 8     /* of a PDU session */
+#define DL_HARQ_MAX 16 /* HARQ process number of DCI format 1_0, 4 bits */
 
 #define AT "gnb %s: "
 #define WHERE gnb->l2.name
@@ -161,6 +162,22 @@ plain_finish(const struct ap_config *cfg, const struct ap_cfg_gnb *gnb, struct a
 	return 0;
 }
 
+/** The processes that a DCI can tell apart; as many transmissions as in uplink. */
+static int
+dl_harq_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap_error *err)
+{
+	struct ap_cfg_harq *h = &gnb->l2.harq;
+
+	if (h->processes > DL_HARQ_MAX)
+		BAD(&h->processes, AT "dl_harq.processes %u must be 1..%d", WHERE, h->processes,
+		    DL_HARQ_MAX);
+	if (h->processes && h->max_tx == 0)
+		h->max_tx = gnb->harq.max_tx;
+	if (h->max_tx > 8)
+		BAD(&h->max_tx, AT "dl_harq.max_tx %u must be 1..8", WHERE, h->max_tx);
+	return 0;
+}
+
 int
 config_gnb_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap_error *err)
 {
@@ -175,7 +192,8 @@ config_gnb_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap
 		    AT "user_port, address, address6 and qos: with 'interfaces' packets come in "
 		       "tunnels, which say whose they are",
 		    WHERE);
-	if (config_ue_finish(cfg, &gnb->l2, err) < 0)
+	if (config_harq_finish(cfg, "gnb", name, &gnb->harq, err) < 0 ||
+	    dl_harq_finish(cfg, gnb, err) < 0 || config_ue_finish(cfg, &gnb->l2, err) < 0)
 		return -EINVAL;
 	if ((gnb->n3.interfaces_count ? n3_finish(cfg, gnb, err) : plain_finish(cfg, gnb, err)) < 0)
 		return -EINVAL;
@@ -185,8 +203,6 @@ config_gnb_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap
 	if (gnb->ue_slot_bytes && gnb->ue_slot_bytes < 64)
 		BAD(&gnb->ue_slot_bytes, "gnb %s: ue_slot_bytes %u must be at least 64", name,
 		    gnb->ue_slot_bytes);
-	if (config_harq_finish(cfg, "gnb", name, &gnb->harq, err) < 0)
-		return -EINVAL;
 	if (gnb->average_ms > 60000)
 		BAD(&gnb->average_ms, "gnb %s: average_ms %u must be 1..60000", name,
 		    gnb->average_ms);
@@ -201,11 +217,13 @@ config_gnb_finish(const struct ap_config *cfg, struct ap_cfg_gnb *gnb, struct ap
 static const void *
 side_gnb_only(const struct ap_cfg_phy *phy)
 {
-	return phy->ues          ? &phy->ues
-	       : phy->ahead      ? &phy->ahead
-	       : phy->cqi_count  ? &phy->cqi
-	       : phy->cqi_spread ? (const void *)&phy->cqi_spread
-				 : NULL;
+	return phy->ues                 ? &phy->ues
+	       : phy->ahead             ? &phy->ahead
+	       : phy->cqi_count         ? &phy->cqi
+	       : phy->dl_soft_loss > 0  ? (const void *)&phy->dl_soft_loss
+	       : phy->feedback_loss > 0 ? (const void *)&phy->feedback_loss
+	       : phy->cqi_spread        ? (const void *)&phy->cqi_spread
+					: NULL;
 }
 
 int
@@ -214,7 +232,9 @@ config_phy_gnb_finish(const struct ap_config *cfg, struct ap_cfg_phy *phy, struc
 	if (phy->side != AP_PHY_GNB) {
 		if (side_gnb_only(phy))
 			BAD(side_gnb_only(phy),
-			    "phy %s: ues, ahead, cqi and cqi_spread are for side gnb", phy->name);
+			    "phy %s: ues, ahead, cqi, cqi_spread, dl_soft_loss and feedback_loss "
+			    "are for side gnb",
+			    phy->name);
 		return 0;
 	}
 	DEFAULT(phy->ues, 1);

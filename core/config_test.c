@@ -112,6 +112,13 @@ test_a_gnb_and_its_ues(void **state)
 	assert_problem(CELL(UES, GNB, "ues: 3, harq: {processes: 4}"), "phy phy", "gnb gnb");
 	assert_problem(CELL(UES, GNB ", harq: {processes: 33}", "ues: 3"), "gnb gnb", "1..32");
 	assert_problem(CELL(UES, GNB ", harq: {max_tx: 9}", "ues: 3"), "gnb gnb", "1..8");
+	assert_null(problem(CELL(UES, GNB ", harq: {max_tx: 2}, dl_harq: {processes: 8}",
+				 "ues: 3, dl_soft_loss: 0.1, feedback_loss: 0.1")));
+	assert_null(problem(CELL(UES, GNB ", dl_harq: {max_tx: 8}", "ues: 3")));
+	assert_problem(CELL(UES, GNB ", dl_harq: {processes: 17}", "ues: 3"), "gnb gnb", "1..16");
+	assert_problem(CELL(UES, GNB ", dl_harq: {max_tx: 9}", "ues: 3"), "gnb gnb", "1..8");
+	assert_problem(CELL(UES, GNB, "ues: 3, dl_soft_loss: 1.5"), "dl_soft_loss", "0..1");
+	assert_problem(CELL(UES, GNB, "ues: 3, feedback_loss: -1"), "feedback_loss", "0..1");
 	assert_problem(CELL(UES ", any_rnti: true", GNB, "ues: 3"), "ue ue", "one UE");
 	assert_problem(CELL(UES ", rnti: 65518", GNB, "ues: 3"), "ue ue", "65519");
 	assert_problem(CELL("count: 1025, address: 10.0.0.1", GNB, "ues: 3"), "ue ue", "1024");
@@ -292,6 +299,7 @@ test_joined_roles(void **state)
 		       "numerology 2");
 	assert_null(problem(JOINED(", harq: {max_tx: 3}", "tb_bytes: [100], soft_loss: 0.1")));
 	assert_problem(JOINED("", "tb_bytes: [100], soft_loss: 0.1"), "phy phy", "harq");
+	assert_problem(JOINED("", "tb_bytes: [100], dl_soft_loss: 0.1"), "phy phy", "side gnb");
 	assert_problem(JOINED("", "tb_bytes: [100], harq: {processes: 4}"), "harq.processes 4",
 		       "has 0");
 	assert_problem(JOINED(", harq: {processes: 33}", "tb_bytes: [100]"), "ue ue", "1..32");

@@ -25,6 +25,7 @@ fapi_rx_init(struct fapi_rx *f, const struct fapi_rx_cfg *cfg)
 		.slots = cfg->slots,
 		.ul = cfg->ul,
 		.box = cfg->box,
+		.k1 = cfg->k1,
 		.copier = cfg->copier,
 	};
 	for (uint8_t i = 0; i < cfg->carriers; i++)
@@ -270,9 +271,47 @@ crc_indication(struct fapi_rx *f, uint16_t carrier, const uint8_t *p, size_t len
 	return 0;
 }
 
+/** What UEs answer to downlink TBs, k1 slots behind these. @return 0 or -(enum codec_err). */
+static int
+harq_feedback(struct fapi_rx *f, uint16_t carrier, const uint8_t *p, size_t len)
+{
+	struct fapi_harq h[FAPI_UCIS_MAX];
+	unsigned nb = FAPI_UCIS_MAX;
+	struct fapi_slot at;
+	int ret = fapi_uci_harq_decode(p, len, &at, h, &nb);
+	uint32_t slot;
+
+	if (ret < 0)
+		return ret;
+	if (at.slot >= f->slots_per_frame)
+		return -CODEC_RESERVED;
+	slot = (at.sfn + FAPI_SFN_MAX + 1U) * f->slots_per_frame + at.slot - f->k1;
+	at.sfn = (uint16_t)(slot / f->slots_per_frame % (FAPI_SFN_MAX + 1U));
+	at.slot = (uint16_t)(slot % f->slots_per_frame);
+	for (unsigned i = 0; i < nb; i++) {
+		static const uint8_t verdicts[] = {[FAPI_HARQ_ACK] = MAC_TB_DECODED,
+						   [FAPI_HARQ_NACK] = MAC_TB_FAILED,
+						   [FAPI_HARQ_DTX] = MAC_TB_DTX};
+		const uint32_t ue = ue_of(f, h[i].rnti);
+
+		f->answers_in++;
+		if (ue == L2_NO_UE) {
+			f->answers_other++;
+			continue;
+		}
+		mac_tb_box_put(f->box, (struct mac_tb_news){.sfn = at.sfn,
+							    .slot = (uint8_t)at.slot,
+							    .carrier = (uint8_t)carrier,
+							    .ue = (uint16_t)ue,
+							    .verdict = verdicts[h[i].value],
+							    .downlink = true});
+	}
+	return 0;
+}
+
 /** What channels UEs have. @return 0 or -(enum codec_err). */
 static int
-uci_indication(struct fapi_rx *f, const uint8_t *p, size_t len)
+uci_indication(struct fapi_rx *f, uint16_t carrier, const uint8_t *p, size_t len)
 {
 	struct fapi_cqi c[FAPI_UCIS_MAX];
 	unsigned nb = FAPI_UCIS_MAX;
@@ -288,7 +327,7 @@ uci_indication(struct fapi_rx *f, const uint8_t *p, size_t len)
 		else
 			mac_ul_channel(&f->ul[ue], c[i].cqi);
 	}
-	return ret;
+	return ret < 0 || f->k1 == 0 ? ret : harq_feedback(f, carrier, p, len);
 }
 
 /** What the PHY refused. @return 0 or -(enum codec_err). */
@@ -296,14 +335,18 @@ static int
 error_indication(struct fapi_rx *f, const uint8_t *p, size_t len)
 {
 	int ret = fapi_error_decode(p, len, &f->error);
+	bool downlink;
 
 	if (ret < 0)
 		return ret;
 	f->errors_in++;
-	if (f->box && f->error.message_id == FAPI_UL_TTI_REQUEST)
+	downlink = f->k1 && (f->error.message_id == FAPI_DL_TTI_REQUEST ||
+			     f->error.message_id == FAPI_TX_DATA_REQUEST);
+	if (f->box && (downlink || f->error.message_id == FAPI_UL_TTI_REQUEST))
 		mac_tb_box_put(f->box, (struct mac_tb_news){.sfn = f->error.at.sfn,
 							    .slot = (uint8_t)f->error.at.slot,
-							    .verdict = MAC_TB_REFUSED});
+							    .verdict = MAC_TB_REFUSED,
+							    .downlink = downlink});
 	return 0;
 }
 
@@ -386,7 +429,7 @@ control_message(struct fapi_rx *f, const struct nfapi_p7 *h, struct rte_mbuf *m,
 			frame_drop(m, FAPI_RX_UNKNOWN_MESSAGE, out);
 			return;
 		}
-		ret = uci_indication(f, p, len);
+		ret = uci_indication(f, h->phy_id, p, len);
 		break;
 	case FAPI_ERROR_INDICATION:
 		ret = error_indication(f, p, len);

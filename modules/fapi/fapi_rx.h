@@ -31,8 +31,9 @@ struct fapi_rx_cfg {
 	uint16_t ethertype;     /**< 0: NFAPI_ETHERTYPE */
 	uint64_t reassembly_ns; /**< 0: FAPI_REASSEMBLY_NS */
 	struct slot_box *slots;
-	struct mac_ul *ul;         /**< [nb_ues] a gNB's: who asks to be scheduled; NULL: a UE */
-	struct mac_tb_box *box;    /**< a gNB's: what became of uplink TBs; NULL: nobody asks */
+	struct mac_ul *ul;      /**< [nb_ues] a gNB's: who asks to be scheduled; NULL: a UE */
+	struct mac_tb_box *box; /**< a gNB's: what became of TBs; NULL: nobody asks */
+	uint8_t k1; /**< a gNB's: slots from downlink TBs to their HARQ feedback; 0: no HARQ */
 	struct rte_mempool *proto; /**< copies where one frame holds several TBs */
 	struct ap_copier *copier; /**< frames are copied before anything else; NULL: they are not */
 };
@@ -46,15 +47,17 @@ struct fapi_rx {
 	uint64_t slots_in;                      /**< SLOT.indications */
 	uint64_t slots_lost;                    /**< indications missing between two that came */
 	uint64_t grants_in;                     /**< TBs granted */
-	uint64_t grants_lost;  /**< grants without an indication, or second to one in their slot */
-	uint64_t grants_other; /**< TBs granted to other RNTIs */
-	uint64_t srs_in;       /**< SR.indications */
-	uint64_t srs_other;    /**< those of other RNTIs */
-	uint64_t crcs_in;      /**< TBs in CRC.indications */
-	uint64_t crcs_other;   /**< those of other RNTIs */
-	uint64_t cqis_in;      /**< CQIs in UCI.indications */
-	uint64_t cqis_other;   /**< those of other RNTIs */
-	uint64_t errors_in;    /**< ERROR.indications */
+	uint64_t grants_lost;   /**< grants without an indication, or second to one in their slot */
+	uint64_t grants_other;  /**< TBs granted to other RNTIs */
+	uint64_t srs_in;        /**< SR.indications */
+	uint64_t srs_other;     /**< those of other RNTIs */
+	uint64_t crcs_in;       /**< TBs in CRC.indications */
+	uint64_t crcs_other;    /**< those of other RNTIs */
+	uint64_t answers_in;    /**< HARQ feedback in UCI.indications */
+	uint64_t answers_other; /**< that of other RNTIs */
+	uint64_t cqis_in;       /**< CQIs in UCI.indications */
+	uint64_t cqis_other;    /**< those of other RNTIs */
+	uint64_t errors_in;     /**< ERROR.indications */
 	struct fapi_error error; /**< the last of them */
 	/* constant */
 	uint16_t ethertype; /**< network order */
@@ -62,6 +65,7 @@ struct fapi_rx {
 	uint16_t rnti;
 	uint8_t carriers;
 	bool checksum;
+	uint8_t k1;
 	uint32_t nb_ues;
 	uint64_t reassembly_ns;
 	struct slot_box *slots;

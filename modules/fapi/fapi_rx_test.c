@@ -800,6 +800,59 @@ cqis_reach_the_scheduler(void **state)
 	assert_int_equal(mac_ul_cqi(&ul[2]), 7);
 }
 
+/** An answer comes k1 slots behind its TB, here over the end of a frame and of the SFN. */
+static void
+answers_reach_the_box(void **state)
+{
+	static const struct fapi_harq a[] = {{0, 0x4603, FAPI_HARQ_ACK},
+					     {0, 0x4604, FAPI_HARQ_ACK},
+					     {0, 0x4601, FAPI_HARQ_NACK},
+					     {0, 0x4602, FAPI_HARQ_DTX}};
+	static const struct {
+		uint16_t ue;
+		enum mac_tb_verdict v;
+	} expected[] = {
+		{2, MAC_TB_DECODED}, {0, MAC_TB_FAILED}, {1, MAC_TB_DTX}, {0, MAC_TB_REFUSED}};
+	const struct nfapi_p7 h = {.message_id = FAPI_UCI_INDICATION, .phy_id = 1};
+	const struct nfapi_p7 err = {.message_id = FAPI_ERROR_INDICATION};
+	uint8_t p[FAPI_UCI_HARQ_INDICATION_LEN(4)], e[FAPI_ERROR_INDICATION_LEN];
+	static struct mac_ul ul[3];
+	struct mac_tb_news n;
+	struct rte_mbuf *m;
+
+	(void)state;
+	memset(&box, 0, sizeof(box));
+	b.rx.box = &box;
+	b.rx.ul = ul;
+	b.rx.rnti = 0x4601;
+	b.rx.nb_ues = 3;
+	fapi_uci_harq_encode(p, sizeof(p), (struct fapi_slot){0, 3}, a, 4);
+	for (unsigned i = 0; i < 2; i++) {
+		m = frame(&h, p, sizeof(p));
+		deliver(&m, 1, 0);
+		fapi_error_put(e, &(struct fapi_error){{1023, 79}, FAPI_TX_DATA_REQUEST, 8});
+		m = frame(&err, e, sizeof(e));
+		deliver(&m, 1, 0);
+		b.rx.k1 = 4; /* before, nobody asked for answers */
+	}
+	assert_int_equal(b.rx.answers_in, 4);
+	assert_int_equal(b.rx.answers_other, 1);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_true(mac_tb_box_get(&box, &n));
+		assert_true(n.downlink);
+		assert_int_equal(n.sfn, 1023);
+		assert_int_equal(n.slot, 79);
+		assert_int_equal(n.carrier, i < 3);
+		assert_int_equal(n.ue, expected[i].ue);
+		assert_int_equal(n.verdict, expected[i].v);
+	}
+	assert_false(mac_tb_box_get(&box, &n));
+	be16_put(p + 2, 80); /* numerology 3 has 80 slots */
+	m = frame(&h, p, sizeof(p));
+	deliver(&m, 1, 0);
+	assert_int_equal(b.drops[FAPI_RX_BAD_BODY], 1);
+}
+
 static void
 configuration_is_checked(void **state)
 {
@@ -842,6 +895,7 @@ main(void)
 		with_bench(grants_are_lost_with_a_count),
 		with_bench(crcs_reach_the_box),
 		with_bench(cqis_reach_the_scheduler),
+		with_bench(answers_reach_the_box),
 		with_bench(configuration_is_checked),
 	};
 

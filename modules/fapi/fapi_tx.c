@@ -174,7 +174,7 @@ fapi_tx_tti(const struct fapi_tx *f, struct rte_mbuf *m, uint16_t message, struc
 	    const struct fapi_grant *g, uint32_t nb, uint8_t sequence, uint64_t now_ns)
 {
 	const bool uplink = message == FAPI_UL_TTI_REQUEST;
-	const uint32_t bytes = uplink ? FAPI_UL_TTI_LEN(nb) : FAPI_DL_TTI_LEN(nb);
+	const uint32_t bytes = uplink ? FAPI_UL_TTI_LEN(nb) : (uint32_t)fapi_dl_tti_len(g, nb);
 	uint8_t *body = control_begin(f, m, message, bytes, sequence, now_ns);
 
 	if (uplink)

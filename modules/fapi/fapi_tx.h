@@ -19,6 +19,7 @@
 #include <rte_mbuf.h>
 
 #include "codec/fapi.h"
+#include "codec/fapi_dci.h"
 #include "codec/nfapi.h"
 
 #define FAPI_FRAME_BYTES 9000 /**< default frame, Ethernet header counted, FCS not */
@@ -96,11 +97,22 @@ fapi_tti_pdus(uint32_t frame_bytes)
 	return pdus < FAPI_TTI_PDUS_MAX ? pdus : FAPI_TTI_PDUS_MAX;
 }
 
+/** @return the same of a DL_TTI.request whose PDSCHs have DCIs. */
+static inline uint32_t
+fapi_dci_pdus(uint32_t frame_bytes)
+{
+	const uint32_t head = FAPI_HDR_LEN + FAPI_DL_TTI_LEN(0) + FAPI_PDCCH_LEN;
+	const uint32_t one = FAPI_PDSCH_LEN + FAPI_DCI_LEN_MAX;
+	const uint32_t pdus = frame_bytes > head ? (frame_bytes - head) / one : 0;
+
+	return pdus < FAPI_TTI_PDUS_MAX ? pdus : FAPI_TTI_PDUS_MAX;
+}
+
 /**
  * Makes an empty mbuf, with room for a frame, a DL_TTI.request or UL_TTI.request of the carrier.
  * Reads nothing of `f` that changes: any thread.
  * @param message FAPI_DL_TTI_REQUEST or FAPI_UL_TTI_REQUEST
- * @param nb at most fapi_tti_pdus()
+ * @param nb at most fapi_tti_pdus(), of a DL_TTI.request with DCIs fapi_dci_pdus()
  */
 void fapi_tx_tti(const struct fapi_tx *f, struct rte_mbuf *m, uint16_t message, struct fapi_slot at,
 		 const struct fapi_grant *g, uint32_t nb, uint8_t sequence, uint64_t now_ns);

@@ -74,9 +74,12 @@ cell_make(struct gnb_l2 *gnb, struct ap_error *err)
 			  .ue_bytes = cfg->ue_slot_bytes,
 			  .average_ms = cfg->average_ms},
 		.harq = {.processes = cfg->harq.processes, .max_tx = cfg->harq.max_tx},
+		.dl_harq = {.processes = cfg->l2.harq.processes, .max_tx = cfg->l2.harq.max_tx},
 		.ul = gnb->stack.ul,
 	};
 
+	if (c.dl_harq.processes)
+		c.pdus = RTE_MIN(c.pdus, fapi_dci_pdus(cfg->l2.frame_bytes));
 	memcpy(c.tb_bytes, cfg->tb_bytes, cfg->tb_bytes_count * sizeof(c.tb_bytes[0]));
 	gnb->stack.l2.cell = mac_cell_create(&c);
 	return gnb->stack.l2.cell
@@ -98,16 +101,21 @@ gnb_report(const void *obj, double seconds, FILE *f, bool json)
 		       ", \"dl_tbs\": %" PRIu64 ", \"dl_tb_bytes\": %" PRIu64
 		       ", \"ul_tbs\": %" PRIu64 ", \"ul_tb_bytes\": %" PRIu64
 		       ", \"ul_crc_failed\": %" PRIu64 ", \"harq_retx\": %" PRIu64
-		       ", \"harq_lost\": %" PRIu64 ", \"harq_dtx\": %" PRIu64 ", \"srs\": %" PRIu64
+		       ", \"harq_lost\": %" PRIu64 ", \"harq_dtx\": %" PRIu64
+		       ", \"dl_harq_acked\": %" PRIu64 ", \"dl_harq_nacked\": %" PRIu64
+		       ", \"dl_harq_dtx\": %" PRIu64 ", \"dl_harq_retx\": %" PRIu64
+		       ", \"dl_harq_given_up\": %" PRIu64 ", \"srs\": %" PRIu64
 		       ", \"phy_errors\": %" PRIu64 ", \"scheduler\": \"%s\""
 		     : "%s: shared %" PRIu64 " slots, missed %" PRIu64 ", sent %" PRIu64
 		       " TBs of %" PRIu64 " B, granted %" PRIu64 " of %" PRIu64 " B, %" PRIu64
 		       " did not decode, %" PRIu64 " granted again, %" PRIu64 " lost, %" PRIu64
-		       " not sent, heard %" PRIu64 " SRs and %" PRIu64
-		       " errors of the PHY, scheduler %s",
+		       " not sent; downlink acknowledged %" PRIu64 ", not %" PRIu64
+		       ", unanswered %" PRIu64 ", sent again %" PRIu64 ", given up %" PRIu64
+		       "; heard %" PRIu64 " SRs and %" PRIu64 " errors of the PHY, scheduler %s",
 		gnb->cfg->l2.name, l2->slots_served, missed, c->dl.tbs, c->dl.bytes, c->ul.tbs,
 		c->ul.bytes, c->ul.stats.failed, c->ul.stats.retx, c->ul.stats.lost,
-		c->ul.stats.not_sent, l2->fapi_rx->srs_in, l2->fapi_rx->errors_in,
+		c->ul.stats.not_sent, c->dl.stats.decoded, c->dl.stats.failed, c->dl.stats.dtx,
+		c->dl.stats.retx, c->dl.stats.lost, l2->fapi_rx->srs_in, l2->fapi_rx->errors_in,
 		policies[gnb->cfg->scheduler]);
 	if (gnb->n3) {
 		fputs(json ? ", " : "; ", f);

@@ -151,7 +151,20 @@ mac_build_pass(struct rte_mbuf **m, struct mac_build_run *run)
 	return MAC_BUILD_OK;
 }
 
-/* The mark of a TB to be sent again. @return drop reason of the mark, or MAC_BUILD_OK. */
+static void
+release(struct mac_build *b, const struct mac_tb_mark *mark)
+{
+	for (uint32_t at = 0; at + sizeof(struct mac_tb_release) <= mark->ce_bytes;
+	     at += sizeof(struct mac_tb_release)) {
+		struct mac_tb_release r;
+
+		memcpy(&r, mark->ce + at, sizeof(r));
+		mac_harq_flush(b->harq, r.ue, r.process);
+	}
+}
+
+/* The mark of a TB to be sent again, or of those that will not be. @return drop reason of the mark,
+ * or MAC_BUILD_OK. */
 int
 mac_build_again(struct mac_build *b, const struct mac_tb_mark *mark, struct mac_build_run *run)
 {
@@ -162,6 +175,10 @@ mac_build_again(struct mac_build *b, const struct mac_tb_mark *mark, struct mac_
 	b->state = MAC_BUILD_IDLE;
 	if (b->harq == NULL)
 		return MAC_BUILD_HARQ_EMPTY;
+	if (mark->tb_bytes == 0) {
+		release(b, mark);
+		return MAC_BUILD_OK;
+	}
 	nb = mac_harq_send(b->harq, mark, run->out + run->nb_out, room);
 	if (nb == 0)
 		return MAC_BUILD_HARQ_EMPTY;

@@ -5,6 +5,7 @@
 
 #include <rte_malloc.h>
 
+#include "codec/fapi_dci.h"
 #include "modules/mac/mac_tx.h"
 
 /* What a TTI request says beside RNTI, TB size and index: there is no radio to be told of more. */
@@ -18,7 +19,8 @@ static const struct fapi_grant full_band = {
 };
 
 static int
-way_make(struct mac_cell_way *way, const struct mac_cell_cfg *cfg, bool harq)
+way_make(struct mac_cell_way *way, const struct mac_cell_cfg *cfg,
+	 const struct mac_net_harq_cfg *harq)
 {
 	const uint32_t nb = cfg->nb_ues * cfg->nb_carriers;
 	struct mac_sched_cfg sched = cfg->sched;
@@ -27,14 +29,18 @@ way_make(struct mac_cell_way *way, const struct mac_cell_cfg *cfg, bool harq)
 	sched.nb_ues = cfg->nb_ues;
 	sched.ues_per_slot = RTE_MIN(sched.ues_per_slot, cfg->pdus);
 	rc = mac_sched_init(&way->sched, &sched);
-	if (rc < 0 || cfg->harq.processes == 0 || !harq)
+	if (rc < 0 || harq->processes == 0)
 		return rc;
-	if (cfg->harq.processes > MAC_HARQ_MAX || cfg->harq.max_tx == 0)
+	if (harq->processes > (harq->downlink ? FAPI_DCI_PROCESSES : MAC_HARQ_MAX) ||
+	    harq->max_tx == 0 || harq->max_tx > UINT8_MAX)
 		return -EINVAL;
 	way->harq = rte_zmalloc("mac_cell", nb * sizeof(*way->harq), RTE_CACHE_LINE_SIZE);
 	for (uint32_t i = 0; way->harq && i < nb; i++)
-		mac_net_harq_init(&way->harq[i], &cfg->harq);
-	return way->harq ? 0 : -ENOMEM;
+		mac_net_harq_init(&way->harq[i], harq);
+	if (way->harq == NULL || !harq->downlink)
+		return way->harq ? 0 : -ENOMEM;
+	way->releases = rte_zmalloc("mac_cell", cfg->nb_carriers * sizeof(*way->releases), 0);
+	return way->releases ? 0 : -ENOMEM;
 }
 
 static void
@@ -42,6 +48,7 @@ way_free(struct mac_cell_way *way)
 {
 	mac_sched_fini(&way->sched);
 	rte_free(way->harq);
+	rte_free(way->releases);
 }
 
 struct mac_cell *
@@ -55,13 +62,15 @@ mac_cell_create(const struct mac_cell_cfg *cfg)
 		return NULL;
 	}
 	cell->cfg = *cfg;
+	cell->cfg.harq.downlink = false;
+	cell->cfg.dl_harq.downlink = true;
 	cell->want = rte_zmalloc("mac_cell", cfg->nb_ues * sizeof(*cell->want), 0);
 	cell->wants = rte_zmalloc("mac_cell", cfg->nb_ues * sizeof(*cell->wants), 0);
 	cell->offer = rte_zmalloc("mac_cell", cfg->nb_ues * sizeof(*cell->offer), 0);
 	cell->place = rte_zmalloc("mac_cell", cfg->nb_ues * sizeof(*cell->place), 0);
-	rc = way_make(&cell->ul, cfg, true);
+	rc = way_make(&cell->ul, &cell->cfg, &cell->cfg.harq);
 	if (rc == 0)
-		rc = way_make(&cell->dl, cfg, false);
+		rc = way_make(&cell->dl, &cell->cfg, &cell->cfg.dl_harq);
 	if (rc == 0 && cell->want && cell->wants && cell->offer && cell->place)
 		return cell;
 	mac_cell_destroy(cell);
@@ -238,12 +247,16 @@ record_carrier(struct mac_cell *cell, const struct l2 *l2, const struct slot_gra
 		const uint16_t ue = (uint16_t)(g->rnti - l2->rnti);
 		struct slot_grant *r = record_of(cell, slot, ue, records, &nb_records);
 
-		if (r == NULL)
+		if (r == NULL) {
+			mac_cell_unsent(cell, &cell->dl, ue, carrier);
 			continue;
+		}
 		r->rnti = g->rnti;
 		r->tb_bytes[carrier] = g->tb_bytes;
 		r->tb[carrier] = (struct slot_tb){.handle = (uint16_t)g->handle,
+						  .harq_process = g->harq_process,
 						  .new_data = g->new_data,
+						  .rv_index = g->rv_index,
 						  .subcarrier_spacing = cell->cfg.numerology,
 						  .nr_of_symbols = g->nr_of_symbols};
 		tti->grant[kept++] = *g;
@@ -262,6 +275,8 @@ share_downlink(struct mac_cell *cell, const struct l2 *l2, const struct slot_gra
 	for (uint32_t u = 0; u < cell->cfg.nb_ues; u++) {
 		const uint64_t bytes = mac_tx_waiting(&l2->mac_tx[u]);
 
+		if (cell->dl.harq)
+			mac_cell_wanted(cell, &cell->dl, u, bytes > 0);
 		if (bytes > 0)
 			cell->wants[nb++] = (struct mac_sched_want){
 				.ue = (uint16_t)u,

@@ -12,6 +12,7 @@
 #include "modules/l2/l2.h"
 #include "modules/mac/mac_net_harq.h"
 #include "modules/mac/mac_sched.h"
+#include "modules/mac/mac_tb.h"
 #include "modules/mac/mac_want.h"
 
 #define MAC_CELL_OVERHEAD 8 /**< of a TB, B: a BSR, or the subheader of a segment */
@@ -24,8 +25,20 @@ struct mac_cell_cfg {
 		tb_bytes[L2_CARRIERS_MAX]; /**< of a carrier in a slot and direction at CQI 15, B */
 	uint32_t pdus;                     /**< in a request at most, 1..FAPI_TTI_PDUS_MAX */
 	struct mac_sched_cfg sched;        /**< of each direction; nb_ues is filled in */
-	struct mac_net_harq_cfg harq;      /**< uplink: downlink has no feedback */
+	struct mac_net_harq_cfg harq;      /**< uplink */
+	struct mac_net_harq_cfg dl_harq;   /**< downlink: 16 processes at most */
 	struct mac_ul *ul;                 /**< [nb_ues] */
+};
+
+#define MAC_CELL_RELEASES 256 /**< of a carrier under way to its mac_build, at most */
+#define MAC_CELL_MARKS 4      /**< in which a slot may tell a carrier's mac_build of them */
+/** Slots from a PDSCH to its HARQ feedback: one of dl-DataToUL-ACK (TS 38.331). */
+#define MAC_CELL_K1 4
+
+/** HARQ buffers that a carrier's mac_build may flush, by UE and process. */
+struct mac_cell_releases {
+	uint32_t nb;
+	struct mac_tb_release r[MAC_CELL_RELEASES];
 };
 
 /** The PDUs of a TTI request. */
@@ -44,7 +57,9 @@ struct mac_cell_way {
 	struct mac_sched sched;
 	struct mac_cell_tti tti[L2_CARRIERS_MAX]; /**< requests of the slot in hand */
 	struct mac_net_harq *harq;                /**< [nb_ues][nb_carriers]; NULL: HARQ is off */
-	uint32_t again_first;                     /**< UE whose retransmission comes first */
+	uint64_t given_up;                  /**< of stats.lost, what mac_sched has in its books */
+	uint32_t again_first;               /**< UE whose retransmission comes first */
+	struct mac_cell_releases *releases; /**< downlink with HARQ: [nb_carriers] */
 };
 
 struct mac_cell {
@@ -77,17 +92,35 @@ void mac_cell_destroy(struct mac_cell *cell);
 uint32_t mac_cell_share(struct mac_cell *cell, const struct l2 *l2, const struct slot_grant *slot,
 			uint64_t now_ns, struct slot_grant *records);
 
-/** The carrier's UL_TTI.request of the slot in hand did not leave. */
-void mac_cell_not_sent(struct mac_cell *cell, const struct l2 *l2, uint32_t carrier);
+/** The carrier's UL_TTI.request, or DL_TTI.request, of the slot in hand did not leave. */
+void mac_cell_not_sent(struct mac_cell *cell, struct mac_cell_way *way, const struct l2 *l2,
+		       uint32_t carrier);
+
+/**
+ * The UE's place is another UE's from now on: what of its downlink was not acknowledged is given
+ * up. The scheduler's lcore, or held.
+ */
+void mac_cell_reset(struct mac_cell *cell, uint32_t ue);
+
+/**
+ * The next HARQ buffers that the carrier's mac_build may flush: their TBs were acknowledged or
+ * given up. Those that have a new TB meanwhile flush themselves.
+ * @param out room for MAC_TB_RELEASES
+ * @return how many
+ */
+uint32_t mac_cell_release(struct mac_cell *cell, uint32_t carrier, struct mac_tb_release *out);
 
 /* --- between mac_cell.c and mac_cell_harq.c --------------------------------------------------- */
 
 /** What the PHY said since the last slot. */
 void mac_cell_take_news(struct mac_cell *cell);
 
+/** What the UE was granted in the slot in hand cannot be told or sent. */
+void mac_cell_unsent(struct mac_cell *cell, struct mac_cell_way *way, uint32_t ue,
+		     uint32_t carrier);
+
 /** Once a slot and UE: time passes, and it wants something or not. */
-void mac_cell_wanted(const struct mac_cell *cell, struct mac_cell_way *way, uint32_t ue,
-		     bool wants);
+void mac_cell_wanted(struct mac_cell *cell, struct mac_cell_way *way, uint32_t ue, bool wants);
 
 /** @return whether the UE has a process for new data and no other grant in the slot in hand. */
 bool mac_cell_free(const struct mac_cell *cell, const struct mac_cell_way *way, uint32_t ue,

@@ -40,6 +40,7 @@ begin(void **state)
 					 .pdus = 64,
 					 .sched = {.policy = "round_robin", .ues_per_slot = 4},
 					 .harq = {.processes = 4, .max_tx = 2},
+					 .dl_harq = {.processes = 4, .max_tx = 2},
 					 .ul = ul};
 
 	(void)state;
@@ -233,6 +234,139 @@ proportional_fair_uses_the_channels(void **state)
 	assert_true(fair > turns * 12 / 10);
 }
 
+static void
+answer(uint64_t k, uint16_t ue, enum mac_tb_verdict v)
+{
+	mac_tb_box_put(&cell->box, (struct mac_tb_news){.sfn = at(k).sfn,
+							.slot = (uint8_t)at(k).slot,
+							.ue = ue,
+							.verdict = v,
+							.downlink = true});
+}
+
+/** The UE is sent a new TB that takes the whole of slot `k`, the slot in hand. */
+static void
+send_new(uint64_t k, uint32_t ue)
+{
+	struct fapi_grant g = {.tb_bytes = CAPACITY};
+
+	assert_int_equal(cell->at.slot, at(k).slot);
+	assert_true(mac_cell_free(cell, &cell->dl, ue, 0));
+	mac_cell_new(cell, &cell->dl, ue, 0, MAC_SCHED_WHOLE, &g);
+	assert_int_equal(g.k1, MAC_CELL_K1);
+	assert_false(mac_cell_free(cell, &cell->dl, ue, 0)); /* one TB a slot */
+}
+
+/** Slot `k`. @return what UEs are sent again. */
+static const struct mac_cell_tti *
+again(uint64_t k, struct slot_grant *record)
+{
+	const struct slot_grant s = {.sfn = at(k).sfn, .slot = at(k).slot};
+	struct slot_grant records[SLOT_UES_MAX];
+
+	assert_int_equal(mac_cell_share(cell, &l2, &s, k * 500000, records), 1);
+	*record = records[0];
+	return &cell->dl.tti[0];
+}
+
+static void
+assert_released(uint32_t ue, uint8_t process)
+{
+	struct mac_tb_release r[MAC_TB_RELEASES];
+
+	assert_int_equal(mac_cell_release(cell, 0, r), 1);
+	assert_int_equal(r[0].ue, ue);
+	assert_int_equal(r[0].process, process);
+	assert_int_equal(mac_cell_release(cell, 0, r), 0);
+}
+
+/** Of two TBs one is acknowledged, the other sent again and then given up; neither is kept on. */
+static void
+downlink_is_sent_again_until_answered(void **state)
+{
+	struct mac_tb_release r[MAC_TB_RELEASES];
+	const struct mac_cell_tti *t;
+	struct slot_grant record;
+
+	(void)state;
+	slot(100);
+	send_new(100, 1);
+	slot(101);
+	send_new(101, 2);
+	answer(100, 1, MAC_TB_DTX);
+	answer(101, 2, MAC_TB_DECODED);
+	answer(99, 0, MAC_TB_FAILED); /* of no TB */
+	answer(101, UES, MAC_TB_FAILED);
+	t = again(102, &record);
+	assert_int_equal(t->nb, 1);
+	assert_pdu(&t->grant[0], 1, 0, true, 2);
+	assert_int_equal(t->grant[0].k1, MAC_CELL_K1);
+	assert_int_equal(t->grant[0].tb_bytes, CAPACITY);
+	assert_int_equal(record.ue, 1);
+	assert_int_equal(record.tb_bytes[0], CAPACITY);
+	assert_int_equal(record.tb[0].harq_process, 0);
+	assert_true(record.tb[0].new_data);
+	assert_released(2, 0);
+	mac_cell_not_sent(cell, &cell->dl, &l2,
+			  0); /* no mbuf for the request: not a transmission */
+	t = again(103, &record);
+	assert_int_equal(t->nb, 1);
+	assert_pdu(&t->grant[0], 1, 0, true, 2);
+	assert_int_equal(mac_cell_release(cell, 0, r), 0);
+	answer(103, 1, MAC_TB_FAILED);
+	assert_int_equal(again(104, &record)->nb, 0);
+	assert_released(1, 0);
+	assert_int_equal(cell->dl.stats.decoded, 1);
+	assert_int_equal(cell->dl.stats.dtx, 1);
+	assert_int_equal(cell->dl.stats.lost, 1);
+	assert_int_equal(cell->dl.stats.retx, 2);
+	assert_int_equal(cell->ul.stats.failed, 0);
+}
+
+/** A buffer is not flushed whose process has a new TB meanwhile. */
+static void
+a_new_tb_is_kept(void **state)
+{
+	struct mac_tb_release r[MAC_TB_RELEASES];
+	struct slot_grant record;
+
+	(void)state;
+	slot(100);
+	send_new(100, 1);
+	answer(100, 1, MAC_TB_DECODED);
+	slot(101);
+	send_new(101, 1);
+	assert_int_equal(mac_cell_release(cell, 0, r), 0);
+	mac_cell_reset(cell, 1); /* the place is another UE's */
+	assert_released(1, 0);
+	assert_int_equal(cell->dl.stats.lost, 1);
+	answer(101, 1, MAC_TB_FAILED);
+	assert_int_equal(again(102, &record)->nb, 0);
+}
+
+/** News wait in their box while a mac_build has too much to be told of. */
+static void
+releases_are_bounded(void **state)
+{
+	struct mac_tb_release r[MAC_TB_RELEASES];
+
+	(void)state;
+	slot(100);
+	cell->dl.releases[0].nb = MAC_CELL_RELEASES - 1;
+	send_new(100, 1);
+	slot(101);
+	send_new(101, 2);
+	answer(100, 1, MAC_TB_DECODED);
+	answer(101, 2, MAC_TB_DECODED);
+	slot(102);
+	assert_int_equal(cell->dl.releases[0].nb, MAC_CELL_RELEASES);
+	assert_int_equal(cell->dl.stats.decoded, 1);
+	mac_cell_release(cell, 0, r);
+	assert_int_equal(r[0].ue, 1);
+	slot(103);
+	assert_int_equal(cell->dl.stats.decoded, 2);
+}
+
 int
 main(void)
 {
@@ -241,6 +375,9 @@ main(void)
 		with_cell(failures_come_before_new_data),
 		with_cell(processes_run_out),
 		with_cell(tbs_follow_the_channel),
+		with_cell(downlink_is_sent_again_until_answered),
+		with_cell(a_new_tb_is_kept),
+		with_cell(releases_are_bounded),
 		with_cell(proportional_fair_uses_the_channels),
 	};
 

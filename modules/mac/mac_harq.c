@@ -67,6 +67,15 @@ mac_harq_begin(struct mac_harq *h, uint16_t ue, uint8_t process)
 		flush(h->open);
 }
 
+void
+mac_harq_flush(struct mac_harq *h, uint16_t ue, uint8_t process)
+{
+	struct process *p = process_of(h, ue, process);
+
+	if (p)
+		flush(p);
+}
+
 static void
 share(struct rte_mbuf *m)
 {

@@ -9,7 +9,8 @@
  * their segments is raised, nothing is copied. A kept fragment is shared, so whoever adds headers
  * puts them into a segment of their own, and nobody may change its lengths or links.
  * A process's TB is kept until its next new one begins: how often it is sent is the network's to
- * say, and a UE that counted would count grants that the network holds for lost.
+ * say, and a UE that counted would count grants that the network holds for lost. A gNB knows, and
+ * flushes what was acknowledged or given up.
  * Owner: the lcore of the carrier's mac_build node.
  */
 
@@ -39,6 +40,9 @@ void mac_harq_begin(struct mac_harq *h, uint16_t ue, uint8_t process);
 
 /** Keeps a fragment of the TB begun last. */
 void mac_harq_keep(struct mac_harq *h, struct rte_mbuf *fragment);
+
+/** `ue` and `process` keep nothing any more. */
+void mac_harq_flush(struct mac_harq *h, uint16_t ue, uint8_t process);
 
 /** The TB begun last will not be finished: flushes its buffer. */
 void mac_harq_flush_open(struct mac_harq *h);

@@ -182,6 +182,42 @@ kept_until_new_data(void **state)
 	stop();
 }
 
+/** What was acknowledged is given back at once; the other TB stays. */
+static void
+flushed_when_acknowledged(void **state)
+{
+	const struct mac_tb_release r[] = {
+		{.ue = 0, .process = 3}, {.ue = 9, .process = 1}, {.ue = 0, .process = 16}};
+	unsigned kept;
+
+	(void)state;
+	start(MAC_SCATTER, 1, 16);
+	new_tb(3, 1, 7);
+	to_phy(first, 1);
+	kept = rte_mempool_in_use_count(pools.proto);
+	assert_int_equal(kept, 5);
+	new_tb(4, 2, 70);
+	to_phy(first, 2);
+	for (unsigned i = 0; i < 2; i++) { /* the second time there is nothing */
+		struct rte_mbuf *in[1] = {mark(AP_M_TB_RETX, 0, 0)};
+		struct mac_tb_mark *k = rte_pktmbuf_mtod(in[0], struct mac_tb_mark *);
+
+		k->tb_bytes = 0;
+		k->ce_bytes = sizeof(r);
+		memcpy(k->ce, r, sizeof(r));
+		build(in, 1);
+		assert_int_equal(run.nb_out, 0);
+		assert_int_equal(run.in_drops, 0);
+		assert_int_equal(rte_mempool_in_use_count(pools.proto), kept);
+	}
+	retx(3, 3);
+	assert_int_equal(run.drops[MAC_BUILD_HARQ_EMPTY], 1);
+	retx(4, 4);
+	to_phy(again, 4);
+	assert_memory_equal(first, again, TB);
+	stop();
+}
+
 static void
 ues_are_apart(void **state)
 {
@@ -311,6 +347,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sent_again_byte_for_byte),
 		cmocka_unit_test(kept_until_new_data),
+		cmocka_unit_test(flushed_when_acknowledged),
 		cmocka_unit_test(ues_are_apart),
 		cmocka_unit_test(two_copies_under_way),
 		cmocka_unit_test(new_data_flushes_its_process_alone),

@@ -6,7 +6,9 @@
 void
 mac_net_harq_init(struct mac_net_harq *h, const struct mac_net_harq_cfg *cfg)
 {
-	*h = (struct mac_net_harq){.idle = (uint32_t)((1ULL << cfg->processes) - 1)};
+	*h = (struct mac_net_harq){.idle = (uint32_t)((1ULL << cfg->processes) - 1),
+				   .downlink = cfg->downlink,
+				   .max_tx = (uint8_t)cfg->max_tx};
 }
 
 int
@@ -77,7 +79,7 @@ not_sent(struct mac_net_harq *h, unsigned process, struct mac_net_harq_stats *s)
 		return;
 	}
 	p->in_vain = 0;
-	if (h->heard > p->vain_since) {
+	if (h->downlink || h->heard > p->vain_since) {
 		s->lost++;
 		done(h, bit);
 	} else {
@@ -85,19 +87,50 @@ not_sent(struct mac_net_harq *h, unsigned process, struct mac_net_harq_stats *s)
 	}
 }
 
+/** A transmission that did not decode, as far as is known. */
+static void
+in_error(struct mac_net_harq *h, unsigned process, struct mac_net_harq_stats *s)
+{
+	struct mac_net_process *p = &h->process[process];
+	const uint32_t bit = 1U << process;
+
+	p->in_vain = 0;
+	if (++p->tx < h->max_tx) {
+		h->waiting &= ~bit;
+		h->pending |= bit;
+		return;
+	}
+	s->lost++;
+	done(h, bit);
+}
+
+int
+mac_net_harq_of_slot(const struct mac_net_harq *h, uint64_t at)
+{
+	for (uint32_t set = h->waiting | h->pending; set != 0; set &= set - 1) {
+		const int i = __builtin_ctz(set);
+
+		if (h->process[i].granted_at == at)
+			return i;
+	}
+	return -1;
+}
+
 void
-mac_net_harq_report(struct mac_net_harq *h, const struct mac_net_harq_cfg *cfg, uint8_t process,
-		    uint64_t at, enum mac_tb_verdict verdict, struct mac_net_harq_stats *s)
+mac_net_harq_report(struct mac_net_harq *h, uint8_t process, uint64_t at,
+		    enum mac_tb_verdict verdict, struct mac_net_harq_stats *s)
 {
 	const uint32_t bit = process < MAC_HARQ_MAX ? 1U << process : 0;
 	struct mac_net_process *p = &h->process[bit ? process : 0];
 
 	s->failed += verdict == MAC_TB_FAILED;
+	s->dtx += verdict == MAC_TB_DTX;
 	if (verdict != MAC_TB_NOT_SENT)
 		h->heard = RTE_MAX(h->heard, at);
 	if (!((h->waiting | h->pending | h->parked) & bit) || at < p->first_at)
 		return;
 	if (verdict == MAC_TB_DECODED) {
+		s->decoded++;
 		done(h, bit);
 		return;
 	}
@@ -107,14 +140,16 @@ mac_net_harq_report(struct mac_net_harq *h, const struct mac_net_harq_cfg *cfg, 
 		not_sent(h, process, s);
 		return;
 	}
-	p->in_vain = 0;
-	if (++p->tx < cfg->max_tx) {
-		h->waiting &= ~bit;
-		h->pending |= bit;
-		return;
-	}
-	s->lost++;
-	done(h, bit);
+	in_error(h, process, s);
+}
+
+void
+mac_net_harq_reset(struct mac_net_harq *h, struct mac_net_harq_stats *s)
+{
+	const uint32_t open = h->waiting | h->pending | h->parked;
+
+	s->lost += (uint64_t)__builtin_popcount(open);
+	done(h, open);
 }
 
 void
@@ -140,7 +175,11 @@ mac_net_harq_expire(struct mac_net_harq *h, uint64_t now, struct mac_net_harq_st
 
 		if (now - h->process[i].granted_at > MAC_NET_HARQ_WAIT) {
 			s->unheard++;
-			not_sent(h, i, s);
+			s->dtx += h->downlink;
+			if (h->downlink)
+				in_error(h, i, s);
+			else
+				not_sent(h, i, s);
 		} else {
 			oldest = RTE_MIN(oldest, h->process[i].granted_at);
 		}

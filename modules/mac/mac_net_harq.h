@@ -3,13 +3,18 @@
 #define AIRPATH_MODULES_MAC_NET_HARQ_H
 
 /**
- * The network's side of uplink HARQ of one UE on one carrier (TS 38.321 §5.4.2, TS 38.214 §6.1).
+ * The network's side of HARQ of one UE on one carrier in one direction, here the uplink (TS 38.321
+ * §5.4.2, TS 38.214 §6.1).
  *
  * A process is granted a new TB with its NDI toggled. What did not decode is granted again, with
  * NDI as it was and RV 0, 2, 3, 1 in turn, until max_tx transmissions did not decode. A grant that
  * brought no TB is repeated as it was: while NDI stays, the UE keeps the TB. One that is in
  * vain again and again is given up where the UE is heard of meanwhile, for then it has no TB there;
  * else the UE is left alone until it wants something.
+ *
+ * Downlink HARQ (TS 38.321 §5.3.2, TS 38.213 §9) is the same with a TB that the network has: what
+ * was not acknowledged is sent again until max_tx transmissions were, no answer being a negative
+ * one. Only what the PHY refused was not sent and does not count.
  *
  * Slots are counted without a wrap. Owner: the scheduler's lcore.
  */
@@ -29,6 +34,7 @@
 struct mac_net_harq_cfg {
 	uint32_t processes; /**< of a UE and carrier, 1..32; 0: HARQ is off */
 	uint32_t max_tx;    /**< transmissions of a TB, 1..8 */
+	bool downlink;
 };
 
 struct mac_net_process {
@@ -51,6 +57,8 @@ struct mac_net_harq {
 	uint64_t oldest;  /**< no process waits since before this slot */
 	uint64_t last;    /**< slot of the newest grant */
 	uint64_t heard;   /**< slot of the newest TB that came */
+	bool downlink;    /**< constant */
+	uint8_t max_tx;   /**< constant */
 	struct mac_net_process process[MAC_HARQ_MAX];
 };
 
@@ -60,7 +68,9 @@ struct mac_net_harq_stats {
 	uint64_t failed;   /**< TBs that did not decode */
 	uint64_t lost;     /**< TBs given up */
 	uint64_t not_sent; /**< grants that brought no TB */
-	uint64_t unheard;  /**< of these, what no report came of */
+	uint64_t unheard;  /**< of these (downlink: of dtx), what no report came of */
+	uint64_t decoded;  /**< TBs that decoded: downlink, acknowledged */
+	uint64_t dtx;      /**< downlink: TBs that were not answered */
 };
 
 void mac_net_harq_init(struct mac_net_harq *h, const struct mac_net_harq_cfg *cfg);
@@ -90,15 +100,20 @@ mac_net_harq_unpark(struct mac_net_harq *h)
 void mac_net_harq_grant(struct mac_net_harq *h, int process, uint64_t part, uint64_t now,
 			struct fapi_grant *g, struct mac_net_harq_stats *s);
 
+/** @return the process whose last grant was that of slot `at` and has not come to an end, or -1. */
+int mac_net_harq_of_slot(const struct mac_net_harq *h, uint64_t at);
+
 /** What became of the grant of slot `at`; of grants that are no more nothing comes. */
-void mac_net_harq_report(struct mac_net_harq *h, const struct mac_net_harq_cfg *cfg,
-			 uint8_t process, uint64_t at, enum mac_tb_verdict verdict,
-			 struct mac_net_harq_stats *s);
+void mac_net_harq_report(struct mac_net_harq *h, uint8_t process, uint64_t at,
+			 enum mac_tb_verdict verdict, struct mac_net_harq_stats *s);
+
+/** Gives up every TB. */
+void mac_net_harq_reset(struct mac_net_harq *h, struct mac_net_harq_stats *s);
 
 /** The request for slot `at` was refused, or never left: whatever it granted was not sent. */
 void mac_net_harq_refused(struct mac_net_harq *h, uint64_t at, struct mac_net_harq_stats *s);
 
-/** Repeats what nothing was said of for long. */
+/** Repeats what nothing was said of for long; downlink: it was not answered. */
 void mac_net_harq_expire(struct mac_net_harq *h, uint64_t now, struct mac_net_harq_stats *s);
 
 #endif

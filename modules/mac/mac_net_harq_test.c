@@ -39,7 +39,7 @@ grant(uint64_t now, uint32_t bytes, struct fapi_grant *g)
 static void
 report(const struct fapi_grant *g, uint64_t at, enum mac_tb_verdict v)
 {
-	mac_net_harq_report(&h, &cfg, g->harq_process, at, v, &s);
+	mac_net_harq_report(&h, g->harq_process, at, v, &s);
 }
 
 static void
@@ -134,8 +134,8 @@ old_news_do_not_count(void **state)
 	grant(6, 300, &a);
 	report(&b, 5, MAC_TB_DECODED); /* of the TB before */
 	assert_int_equal(mac_net_harq_idle(&h), -1);
-	mac_net_harq_report(&h, &cfg, 9, 6, MAC_TB_DECODED, &s); /* no such process */
-	mac_net_harq_report(&h, &cfg, 255, 6, MAC_TB_DECODED, &s);
+	mac_net_harq_report(&h, 9, 6, MAC_TB_DECODED, &s); /* no such process */
+	mac_net_harq_report(&h, 255, 6, MAC_TB_DECODED, &s);
 	assert_int_equal(mac_net_harq_idle(&h), -1);
 }
 
@@ -201,6 +201,98 @@ the_oldest_comes_first(void **state)
 		assert_int_equal(grant(10 + i, 9, &g[0]), i);
 }
 
+static void
+start_downlink(uint32_t processes, uint32_t max_tx)
+{
+	cfg = (struct mac_net_harq_cfg){.processes = processes, .max_tx = max_tx, .downlink = true};
+	s = (struct mac_net_harq_stats){0};
+	mac_net_harq_init(&h, &cfg);
+}
+
+/** NACK, DTX and silence count alike; the next one would be the fifth transmission. */
+static void
+downlink_no_answer_is_a_negative_one(void **state)
+{
+	static const uint8_t rv[] = {0, 2, 3, 1};
+	struct fapi_grant g, first = {0};
+	uint64_t now = 10;
+
+	(void)state;
+	start_downlink(1, 4);
+	for (unsigned k = 0; k < 4; k++) {
+		assert_int_equal(grant(now, 1000, &g), 0);
+		if (k == 0)
+			first = g;
+		assert_int_equal(g.rv_index, rv[k]);
+		assert_int_equal(g.new_data, first.new_data);
+		assert_int_equal(s.lost, 0);
+		if (k == 0 || k == 3) {
+			report(&g, now, k ? MAC_TB_DTX : MAC_TB_FAILED);
+			now++;
+		} else {
+			mac_net_harq_expire(&h, now + MAC_NET_HARQ_WAIT, &s);
+			assert_int_equal(mac_net_harq_pending(&h), -1);
+			now += MAC_NET_HARQ_WAIT + 1;
+			mac_net_harq_expire(&h, now, &s);
+		}
+	}
+	assert_int_equal(s.lost, 1);
+	assert_int_equal(s.failed, 1);
+	assert_int_equal(s.dtx, 3);
+	assert_int_equal(s.unheard, 2);
+	assert_int_equal(s.not_sent, 0);
+	assert_int_equal(mac_net_harq_pending(&h), -1);
+	assert_int_equal(grant(now, 7, &g), 0);
+	assert_int_not_equal(g.new_data, first.new_data);
+	report(&g, now, MAC_TB_DECODED);
+	assert_int_equal(s.decoded, 1);
+}
+
+/** What the PHY refused was not transmitted; one that is refused for ever is given up. */
+static void
+downlink_refusals_do_not_count(void **state)
+{
+	struct fapi_grant g;
+
+	(void)state;
+	start_downlink(1, 2);
+	for (uint64_t now = 0; now < MAC_NET_HARQ_VAIN; now++) {
+		assert_int_equal(s.lost, 0);
+		assert_int_equal(grant(now, 1000, &g), 0);
+		assert_int_equal(g.rv_index, 0);
+		assert_int_equal(g.tb_bytes, 1000);
+		mac_net_harq_refused(&h, now, &s);
+	}
+	assert_int_equal(s.lost, 1);
+	assert_int_equal(s.retx, 0);
+	assert_int_equal(mac_net_harq_idle(&h), 0);
+}
+
+/** An answer says its slot alone. */
+static void
+downlink_answers_are_known_by_their_slot(void **state)
+{
+	struct fapi_grant g;
+
+	(void)state;
+	start_downlink(3, 4);
+	for (uint64_t now = 5; now < 8; now++)
+		assert_int_equal(grant(now, 100, &g), now - 5);
+	assert_int_equal(mac_net_harq_of_slot(&h, 4), -1);
+	assert_int_equal(mac_net_harq_of_slot(&h, 6), 1);
+	mac_net_harq_report(&h, 1, 6, MAC_TB_FAILED, &s);
+	assert_int_equal(mac_net_harq_of_slot(&h, 6),
+			 1); /* an answer may be changed for the better */
+	assert_int_equal(grant(9, 1, &g), 1);
+	assert_int_equal(mac_net_harq_of_slot(&h, 6), -1);
+	mac_net_harq_report(&h, 1, 9, MAC_TB_DECODED, &s);
+	assert_int_equal(mac_net_harq_of_slot(&h, 9), -1);
+	mac_net_harq_reset(&h, &s);
+	assert_int_equal(s.lost, 2);
+	assert_int_equal(h.idle, 7);
+	assert_int_equal(mac_net_harq_of_slot(&h, 5), -1);
+}
+
 #define TBS (1 << 16)
 #define WINDOW 120
 #define NEWS_AFTER 3
@@ -261,7 +353,7 @@ hear(uint64_t now)
 		else if (n->verdict == MAC_TB_REFUSED)
 			mac_net_harq_refused(&h, n->at, &s);
 		else
-			mac_net_harq_report(&h, &cfg, n->process, n->at, n->verdict, &s);
+			mac_net_harq_report(&h, n->process, n->at, n->verdict, &s);
 	}
 	sim.nb_news = kept;
 }
@@ -360,6 +452,9 @@ main(void)
 		cmocka_unit_test(a_silent_ue_is_left_alone),
 		cmocka_unit_test(an_empty_process_is_given_up),
 		cmocka_unit_test(the_oldest_comes_first),
+		cmocka_unit_test(downlink_no_answer_is_a_negative_one),
+		cmocka_unit_test(downlink_refusals_do_not_count),
+		cmocka_unit_test(downlink_answers_are_known_by_their_slot),
 		cmocka_unit_test(nothing_is_lost_and_nothing_twice),
 	};
 

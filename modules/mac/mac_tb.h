@@ -7,8 +7,9 @@
  *
  * On a carrier's edge a TB is: a mark with AP_M_TB_START, the RLC PDUs in TB order, a
  * mark with AP_M_TB_END. A mark is an mbuf of pools.hdr whose data is struct mac_tb_mark.
- * A TB that HARQ sends again is one mark with AP_M_TB_RETX. Between TBs a mbuf with AP_M_CONTROL is
- * a whole frame for the PHY, which only keeps its place.
+ * A TB that HARQ sends again is one mark with AP_M_TB_RETX. Such a mark of 0 B names TBs that need
+ * not be kept any more: struct mac_tb_release in place of CEs. Between TBs a mbuf with AP_M_CONTROL
+ * is a whole frame for the PHY, which only keeps its place.
  */
 
 #include <stddef.h>
@@ -29,6 +30,15 @@ struct mac_tb_mark {
 	uint8_t ce[MAC_TB_CE_MAX]; /**< start mark: before the SDUs (DL); end mark: after them (UL)
 				    */
 };
+
+/** A HARQ buffer to be flushed. */
+struct mac_tb_release {
+	uint16_t ue;
+	uint8_t process;
+	uint8_t unused;
+};
+
+#define MAC_TB_RELEASES (MAC_TB_CE_MAX / sizeof(struct mac_tb_release)) /**< in a mark */
 
 /** Data bytes of a mark mbuf. */
 static inline uint16_t

@@ -3,9 +3,10 @@
 #define AIRPATH_MODULES_MAC_TB_BOX_H
 
 /**
- * What a gNB's PHY says of uplink TBs, on the way from fapi_rx to mac_sched: CRC.indications, and
- * requests that it refused. Single producer, single consumer. News that find no room are lost; the
- * scheduler repeats a grant that it hears nothing of.
+ * What a gNB's PHY says of TBs, on the way from fapi_rx to mac_sched: of those of the uplink by
+ * CRC.indications, of those of the downlink by UEs' HARQ feedback, and requests that it refused.
+ * Single producer, single consumer. News that find no room are lost; the scheduler repeats a grant
+ * that it hears nothing of.
  */
 
 #include <stdatomic.h>
@@ -22,15 +23,17 @@ enum mac_tb_verdict {
 	MAC_TB_FAILED,   /**< it did not decode */
 	MAC_TB_NOT_SENT, /**< no TB came */
 	MAC_TB_REFUSED,  /**< the request: of all UEs and carriers in that slot */
+	MAC_TB_DTX,      /**< downlink: no answer came */
 };
 
 struct mac_tb_news {
-	uint16_t sfn;
-	uint16_t ue; /**< index in the role */
+	uint16_t sfn; /**< of the TB's grant */
+	uint16_t ue;  /**< index in the role */
 	uint8_t slot;
 	uint8_t carrier;
-	uint8_t process;
-	uint8_t verdict; /**< enum mac_tb_verdict */
+	uint8_t process;     /**< uplink */
+	uint8_t verdict : 7; /**< enum mac_tb_verdict */
+	uint8_t downlink : 1;
 };
 
 struct mac_tb_box {

@@ -29,6 +29,7 @@ cfg_ok(const struct phy_cfg *c)
 	if (c->frame_bytes > UINT16_MAX || fapi_frag_payload(c->frame_bytes) == 0)
 		return false;
 	if (c->gnb && (!c->cross_connect || c->grant_on_sr || !probability(c->harq.soft_loss) ||
+		       !probability(c->dl_soft_loss) || !probability(c->feedback_loss) ||
 		       c->ahead >= PHY_REQUEST_SLOTS / 2 || c->nb_ues > L2_UES_MAX))
 		return false;
 	if (c->pool == NULL ||
@@ -73,7 +74,8 @@ phy_init(struct phy *p, const struct phy_cfg *cfg)
 	}
 	if (p->cfg.gnb) {
 		p->requests = phy_requests_create();
-		if (p->requests == NULL || phy_uplink_init(p) != 0 || phy_channel_init(p) != 0) {
+		if (p->requests == NULL || phy_uplink_init(p) != 0 || phy_downlink_init(p) != 0 ||
+		    phy_channel_init(p) != 0) {
 			phy_fini(p);
 			return -ENOMEM;
 		}
@@ -93,6 +95,7 @@ phy_fini(struct phy *p)
 	for (uint32_t side = 0; side < PHY_SIDES; side++)
 		phy_path_fini(&p->path[side]);
 	phy_uplink_fini(p);
+	phy_downlink_fini(p);
 	phy_channel_fini(p);
 	phy_requests_destroy(p->requests);
 	p->requests = NULL;

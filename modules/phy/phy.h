@@ -18,6 +18,7 @@
 #include <rte_mbuf.h>
 
 #include "modules/phy/phy_channel.h"
+#include "modules/phy/phy_downlink.h"
 #include "modules/phy/phy_harq.h"
 #include "modules/phy/phy_path.h"
 #include "modules/phy/phy_request.h"
@@ -71,6 +72,8 @@ struct phy_cfg {
 	struct phy_side_cfg side[PHY_SIDES];
 	struct phy_impair impair;       /**< same for both directions */
 	struct phy_harq_cfg harq;       /**< of uplink grants */
+	double dl_soft_loss;            /**< with gnb: soft_loss of its downlink */
+	double feedback_loss;           /**< with gnb: HARQ feedback that is not detected */
 	struct phy_channel_cfg channel; /**< with gnb */
 	bool grant_on_sr;               /**< grants nothing until SR and BSRs say that data waits */
 	uint64_t seed;                  /**< of the draws */
@@ -95,6 +98,7 @@ struct phy {
 	struct phy_sr sr[PHY_SIDES];     /**< owner: the phy_loop node where frames come in */
 	struct phy_requests *requests;   /**< of a gNB; NULL without one */
 	struct phy_uplink uplink;        /**< of a gNB */
+	struct phy_downlink downlink;    /**< of a gNB */
 	struct phy_channel channel;      /**< of a gNB's UEs */
 };
 

@@ -155,8 +155,11 @@ request_receive(struct phy *p, uint32_t side, const struct rte_mbuf *m, const st
 		rte_pktmbuf_mtod_offset(m, const uint8_t *, FAPI_HDR_LEN + FAPI_DATA_LEN),
 		FAPI_DATA_PDU_LEN, &pdu);
 	reason = phy_request_tb(p, side == PHY_UES, (uint8_t)h->phy_id, slot_of(m), &pdu);
-	if (reason >= 0 || side != PHY_UES)
+	if (reason >= 0)
 		return (int8_t)reason;
+	if (side == PHY_GNB)
+		return drop_of(phy_downlink_receive(p, (uint8_t)h->phy_id, slot_of(m), pdu.index,
+						    &p->path[side].rng));
 	return drop_of(phy_uplink_receive(p, (uint8_t)h->phy_id, slot_of(m), pdu.index,
 					  &p->path[side].rng, &b->crc[b->nb_crcs++]));
 }

@@ -7,8 +7,8 @@
 #include "modules/l2/l2.h"
 #include "modules/phy/phy.h"
 
-/* A cell: taken (1) | NDI (1) | HARQ process (5) | TB size (23) | SFN and slot (18) | UE (10), and
- * 1 that it is in use. */
+/* A cell: taken (1) | k1 (4) | NDI (1) | HARQ process (5) | TB size (23) | SFN and slot (18) | UE
+ * (10), and 1 that it is in use. */
 #define CELL_USED 1ULL
 #define CELL_TAKEN (1ULL << 63)
 #define CELL_UE(c) ((uint16_t)((c) >> 1 & 0x3FF))
@@ -16,6 +16,7 @@
 #define CELL_BYTES(c) ((uint32_t)((c) >> 29 & 0x7FFFFF))
 #define CELL_PROCESS(c) ((uint8_t)((c) >> 52 & 0x1F))
 #define CELL_NDI(c) ((c) >> 57 & 1)
+#define CELL_K1(c) ((uint8_t)((c) >> 58 & 0xF))
 _Static_assert(L2_UES_MAX <= 1 << 10, "a UE's index has 10 bits");
 
 /* SCF 222 table 3-31 */
@@ -146,7 +147,8 @@ cell_make(const struct phy *p, struct fapi_slot at, const struct fapi_grant *g)
 {
 	return CELL_USED | (uint64_t)(uint16_t)(g->rnti - p->cfg.rnti) << 1 |
 	       (uint64_t)key_of(at) << 11 | (uint64_t)g->tb_bytes << 29 |
-	       (uint64_t)g->harq_process << 52 | (uint64_t)g->new_data << 57;
+	       (uint64_t)g->harq_process << 52 | (uint64_t)g->new_data << 57 |
+	       (uint64_t)g->k1 << 58;
 }
 
 int
@@ -201,7 +203,8 @@ cell_pdu(uint64_t c)
 	return (struct phy_request_pdu){.tb_bytes = CELL_BYTES(c),
 					.ue = CELL_UE(c),
 					.process = CELL_PROCESS(c),
-					.new_data = CELL_NDI(c)};
+					.new_data = CELL_NDI(c),
+					.k1 = CELL_K1(c)};
 }
 
 int

@@ -41,6 +41,7 @@ struct phy_request_pdu {
 	uint16_t ue; /**< index, its RNTI less the first one */
 	uint8_t process;
 	bool new_data;
+	uint8_t k1; /**< downlink: slots to its HARQ feedback, 0: none is asked for */
 };
 
 /** An UL_TTI.request on its way. */

@@ -490,6 +490,184 @@ what_cannot_be_is_refused(void **state)
 	assert_int_equal(drops[PHY_NO_PDU], 2);
 }
 
+/** With downlink TBs that decode, and feedback that is heard, as likely as not. */
+static void
+downlink_begin(double soft_loss, double feedback_loss)
+{
+	struct phy_cfg cfg = phy.cfg;
+
+	phy_fini(&phy);
+	memset(&phy, 0, sizeof(phy));
+	cfg.dl_soft_loss = soft_loss;
+	cfg.feedback_loss = feedback_loss;
+	assert_int_equal(phy_init(&phy, &cfg), 0);
+	gnb_rx.k1 = 4;
+}
+
+static struct fapi_grant
+dci(uint16_t ue, uint16_t index, uint8_t process, bool new_data, uint32_t bytes)
+{
+	return (struct fapi_grant){.rnti = (uint16_t)(RNTI + ue),
+				   .handle = index,
+				   .tb_bytes = bytes,
+				   .bwp_size = 273,
+				   .harq_process = process,
+				   .new_data = new_data,
+				   .k1 = 4};
+}
+
+static void
+assert_answer(uint64_t k, uint16_t ue, enum mac_tb_verdict v)
+{
+	struct mac_tb_news n;
+
+	assert_true(mac_tb_box_get(&box, &n));
+	assert_true(n.downlink);
+	assert_int_equal(n.sfn, at(k).sfn);
+	assert_int_equal(n.slot, at(k).slot);
+	assert_int_equal(n.ue, ue);
+	assert_int_equal(n.verdict, v);
+}
+
+/** An answer comes k1 slots behind its TB; that of a late TB is still the answer to its slot. */
+static void
+answers_come_k1_slots_later(void **state)
+{
+	struct fapi_grant g[3] = {dci(2, 0, 15, true, 9500), dci(0, 1, 0, false, 500),
+				  dci(1, 2, 3, true, 10000)};
+	struct rte_mbuf *tb;
+
+	(void)state;
+	downlink_begin(0, 0);
+	tick(0);
+	ask(false, 0, g, 3);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(tb_send(PHY_GNB, 0, (uint16_t)i, i, g[i].tb_bytes, &tb), 1);
+		rte_pktmbuf_free(tb);
+	}
+	for (uint64_t k = 1; k < 4; k++)
+		tick(k);
+	assert_no_news();
+	tick(4);
+	assert_answer(0, 2, MAC_TB_DECODED);
+	assert_answer(0, 0, MAC_TB_DECODED);
+	assert_no_news();
+	for (uint64_t k = 5; k < 9; k++)
+		tick(k);
+	assert_int_equal(tb_send(PHY_GNB, 0, 2, 2, 10000, &tb), 1);
+	rte_pktmbuf_free(tb);
+	assert_no_news();
+	tick(9);
+	assert_answer(0, 1, MAC_TB_DECODED);
+	ask(false, 9, three, 3); /* without DCIs nobody answers */
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(tb_send(PHY_GNB, 9, (uint16_t)i, i, three[i].tb_bytes, &tb), 1);
+		rte_pktmbuf_free(tb);
+	}
+	for (uint64_t k = 10; k < 20; k++)
+		tick(k);
+	assert_no_news();
+	assert_int_equal(phy.downlink.received, 6);
+	assert_int_equal(slot_drops[PHY_SLOT_NO_MBUF], 0);
+}
+
+/** What had decoded is acknowledged again, and not given on; feedback that is lost is DTX. */
+static void
+decoded_tbs_are_acknowledged_again(void **state)
+{
+	struct rte_mbuf *tb;
+
+	(void)state;
+	downlink_begin(0, 1);
+	for (unsigned k = 0; k < 6; k++) {
+		const struct fapi_grant g = dci(1, 0, 9, k / 3 % 2, 500);
+
+		if (k == 2 || k == 5)
+			phy.downlink.odds_missed = 0;
+		tick(k);
+		ask(false, k, &g, 1);
+		assert_int_equal(tb_send(PHY_GNB, k, 0, k, 500, &tb), k % 3 == 0);
+		rte_pktmbuf_free(tb);
+		phy.downlink.odds_missed = phy_rng_odds(1);
+	}
+	for (unsigned k = 6; k < 10; k++)
+		tick(k);
+	for (unsigned k = 0; k < 6; k++)
+		assert_answer(k, 1, k % 3 == 2 ? MAC_TB_DECODED : MAC_TB_DTX);
+	assert_no_news();
+	assert_int_equal(drops[PHY_HARQ_REPEAT], 4);
+	assert_int_equal(phy.downlink.again, 4);
+	assert_int_equal(phy.downlink.missed, 4);
+}
+
+/** Downlink as uplink; without HARQ there is nothing to combine. */
+static void
+downlink_combining_decodes(void **state)
+{
+	unsigned tbs = 0, first_failed = 0, most = 0, tx = 0, plain = 0;
+	bool ndi = true;
+
+	(void)state;
+	downlink_begin(0.5, 0);
+	for (uint64_t k = 0; k < 8000; k++) {
+		const struct fapi_grant g = dci(0, 0, 0, ndi, 60);
+		const struct fapi_grant once = {.rnti = RNTI, .tb_bytes = 60};
+		struct mac_tb_news n;
+		struct rte_mbuf *tb;
+		uint16_t came;
+
+		tick(k);
+		ask(false, k, k < 4000 ? &g : &once, 1);
+		came = tb_send(PHY_GNB, k, 0, 1, 60, &tb);
+		rte_pktmbuf_free(tb);
+		while (mac_tb_box_get(&box, &n))
+			;
+		plain += k >= 4000 && came;
+		if (k >= 4000)
+			continue;
+		tx++;
+		tbs += tx == 1;
+		first_failed += tx == 1 && !came;
+		if (!came)
+			continue;
+		most = RTE_MAX(most, tx);
+		tx = 0;
+		ndi = !ndi;
+	}
+	assert_in_range(first_failed, tbs * 45 / 100, tbs * 55 / 100);
+	assert_in_range(most, 3, 8);
+	assert_in_range(tbs, 2300, 2600); /* 1 + 1/2 + 1/8 + 1/64 + … = 1.64 transmissions each */
+	assert_in_range(plain, 1850, 2150);
+}
+
+/** Answers for which there is no room are lost with a count, and the others come. */
+static void
+answers_are_bounded(void **state)
+{
+	const uint32_t more = 5;
+	unsigned nb = 0;
+
+	(void)state;
+	downlink_begin(0, 0);
+	tick(0);
+	while (nb < PHY_DOWNLINK_BOX + more) {
+		const struct fapi_grant g = dci(nb % UES, 0, 1, nb & 1, 60);
+		struct rte_mbuf *tb;
+
+		/* One slot over and over: its cell is open again for each. */
+		memset(phy.requests->row, 0, sizeof(phy.requests->row));
+		ask(false, 0, &g, 1);
+		tb_send(PHY_GNB, 0, 0, 1, 60, &tb);
+		rte_pktmbuf_free(tb);
+		nb++;
+	}
+	assert_int_equal(phy.downlink.box_full, more);
+	for (uint64_t k = 1; k < 200; k++)
+		tick(k);
+	assert_int_equal(phy.downlink.tail, PHY_DOWNLINK_BOX);
+	assert_int_equal(gnb_rx.answers_in, PHY_DOWNLINK_BOX);
+}
+
 int
 main(void)
 {
@@ -503,6 +681,10 @@ main(void)
 		with_phy(missing_tbs_are_told_of),
 		with_phy(channels_reach_the_gnb),
 		with_phy(scheduling_requests_reach_the_gnb),
+		with_phy(answers_come_k1_slots_later),
+		with_phy(decoded_tbs_are_acknowledged_again),
+		with_phy(downlink_combining_decodes),
+		with_phy(answers_are_bounded),
 		with_phy(what_cannot_be_is_refused),
 	};
 

@@ -100,6 +100,8 @@ phy_cfg_fill(struct phy_cfg *c, const struct ap_cfg_phy *phy)
 		.harq = {.processes = (uint8_t)phy->harq.processes,
 			 .max_tx = (uint8_t)phy->harq.max_tx,
 			 .soft_loss = phy->soft_loss},
+		.dl_soft_loss = phy->dl_soft_loss,
+		.feedback_loss = phy->feedback_loss,
 		.grant_on_sr = phy->grant_on_sr,
 		.seed = phy->seed,
 		.frame_bytes = phy->frame_bytes,
@@ -177,15 +179,20 @@ phy_report(const void *obj, double seconds, FILE *f, bool json)
 		       ", \"tb_lost\": %" PRIu64 ", \"tb_duplicated\": %" PRIu64
 		       ", \"tb_reordered\": %" PRIu64 ", \"bits_flipped\": %" PRIu64
 		       ", \"tb_soft_lost\": %" PRIu64 ", \"harq_retx\": %" PRIu64
-		       ", \"harq_dtx\": %" PRIu64 ", \"harq_stalls\": %" PRIu64
-		       ", \"slots\": %" PRIu64 ", \"grants\": %" PRIu64 ", \"srs\": %" PRIu64 "}"
+		       ", \"dl_tb_soft_lost\": %" PRIu64 ", \"dl_harq_repeats\": %" PRIu64
+		       ", \"feedback_lost\": %" PRIu64 ", \"harq_dtx\": %" PRIu64
+		       ", \"harq_stalls\": %" PRIu64 ", \"slots\": %" PRIu64
+		       ", \"grants\": %" PRIu64 ", \"srs\": %" PRIu64 "}"
 		     : "phy emulator: TBs in %" PRIu64 ", out %" PRIu64 ", lost %" PRIu64
 		       ", duplicated %" PRIu64 ", reordered %" PRIu64 ", bits flipped %" PRIu64
 		       "; HARQ: not decoded %" PRIu64 ", granted again %" PRIu64
-		       ", not sent %" PRIu64 ", stalled slots %" PRIu64 "; slots %" PRIu64
-		       ", grants %" PRIu64 ", SRs %" PRIu64 "\n",
+		       ", downlink not decoded %" PRIu64 ", decoded before %" PRIu64
+		       ", feedback lost %" PRIu64 ", not sent %" PRIu64 ", stalled slots %" PRIu64
+		       "; slots %" PRIu64 ", grants %" PRIu64 ", SRs %" PRIu64 "\n",
 		s.tb_in, s.tb_out, s.tb_lost + h.lost, s.tb_duplicated, s.tb_reordered,
-		s.bits_flipped, h.soft_lost, h.retx, h.dtx, h.stalls, h.slots, h.grants, h.srs);
+		s.bits_flipped, h.soft_lost, h.retx, phy->downlink.failed, phy->downlink.again,
+		phy->downlink.missed + phy->downlink.box_full, h.dtx, h.stalls, h.slots, h.grants,
+		h.srs);
 }
 
 static void

@@ -24,7 +24,11 @@ struct slot_news {
 	struct fapi_crc crc[PHY_REQUEST_CARRIERS][FAPI_CRCS_MAX];
 	uint16_t nb_cqis;
 	struct fapi_cqi cqi[FAPI_UCIS_MAX];
+	uint16_t nb_answers; /**< messages */
+	struct phy_downlink_news answers[PHY_DOWNLINK_NEWS];
 };
+_Static_assert(PHY_SLOT_FRAMES_MAX == PHY_REQUEST_CARRIERS + 3 + PHY_DOWNLINK_NEWS,
+	       "a slot's frames have room");
 
 /** What a carrier gets in the slot at hand. */
 struct slot_todo {
@@ -207,6 +211,19 @@ uci_frame(struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi_p7 *h,
 }
 
 static void
+answer_frame(struct phy *p, uint32_t side, struct rte_mbuf *m, struct nfapi_p7 *h,
+	     const struct phy_downlink_news *a)
+{
+	const uint16_t len = (uint16_t)FAPI_UCI_HARQ_INDICATION_LEN(a->nb);
+
+	h->phy_id = a->carrier;
+	h->message_id = FAPI_UCI_INDICATION;
+	h->length = NFAPI_P7_LEN + (uint32_t)len;
+	h->sequence = p->slot[side].sequence++;
+	fapi_uci_harq_encode(phy_frame_begin(p, side, m, h, len), len, a->at, a->harq, a->nb);
+}
+
+static void
 slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const struct slot_todo *todo,
 	    const struct slot_news *news, struct rte_mbuf **out)
 {
@@ -231,6 +248,9 @@ slot_frames(struct phy *p, uint32_t side, uint64_t now_ns, const struct slot_tod
 		n += missing_frames(p, side, out + n, &h, news);
 	if (unlikely(news->nb_cqis))
 		uci_frame(p, side, out[n++], &h, news);
+	for (uint16_t i = 0; i < news->nb_answers; i++)
+		answer_frame(p, side, out[n++], &h, &news->answers[i]);
+	h.phy_id = 0;
 	if (unlikely(news->refused))
 		error_frame(p, side, out[n++], &h, &news->error);
 	h.message_id = FAPI_SLOT_INDICATION;
@@ -287,11 +307,13 @@ slot_plan(struct phy *p, uint32_t side, struct slot_todo *todo)
 static uint16_t
 slot_news(struct phy *p, struct slot_news *news)
 {
+	const uint64_t next = atomic_load_explicit(&p->slot[PHY_GNB].next, memory_order_relaxed);
+
 	news->refused = phy_request_error(p, &news->error);
 	news->carriers = phy_uplink_missing(p, &news->at, news->crc, news->nb);
-	news->nb_cqis = phy_channel_report(
-		p, atomic_load_explicit(&p->slot[PHY_GNB].next, memory_order_relaxed), news->cqi);
-	return news->refused + news->carriers + (news->nb_cqis > 0);
+	news->nb_cqis = phy_channel_report(p, next, news->cqi);
+	news->nb_answers = phy_downlink_tell(p, next, news->answers);
+	return news->refused + news->carriers + (news->nb_cqis > 0) + news->nb_answers;
 }
 
 static void
@@ -317,6 +339,7 @@ phy_slot_poll(struct phy *p, uint32_t side, uint64_t now_ns, struct rte_mbuf **o
 	news.refused = false;
 	news.carriers = 0;
 	news.nb_cqis = 0;
+	news.nb_answers = 0;
 	if (p->requests) {
 		frames = 1 + slot_requested(p, side, todo);
 		if (side == PHY_GNB)

@@ -9,7 +9,8 @@
  * slot or more late sends the newest slot due and counts those it passed over.
  *
  * With a gNB, its side gets SLOT.indication alone, what it asked in vain as ERROR.indication, and
- * CRC.indications of TBs that did not come, and in UCI.indications what channels UEs have.
+ * CRC.indications of TBs that did not come, and in UCI.indications what channels UEs have and what
+ * they answer to downlink TBs.
  * The UEs' side is some slots behind, and gets the grants that the gNB asked for; slots with
  * grants are not passed over.
  */
@@ -21,8 +22,9 @@
 
 #include "codec/fapi.h"
 
-/** Grants, or TBs that are missing, of 8 carriers, the indication, an error's, channels. */
-#define PHY_SLOT_FRAMES_MAX 11
+/** Grants, or TBs that are missing, of 8 carriers, the indication, an error's, channels, answers.
+ */
+#define PHY_SLOT_FRAMES_MAX 27
 
 struct phy;
 struct nfapi_p7;

@@ -8,6 +8,7 @@
 #include <rte_cycles.h>
 #include <rte_ring.h>
 
+#include "modules/mac/mac_cell.h"
 #include "modules/mac/mac_tx.h"
 #include "modules/rlc/rlc_control.h"
 
@@ -120,6 +121,8 @@ tx_on_worker(struct ap_worker *w, void *arg)
 
 	(void)w;
 	b->rc = 0;
+	if (b->renew && b->ue->l2.cell)
+		mac_cell_reset(b->ue->l2.cell, b->index / b->ue->cfg->bearers_count);
 	if (b->renew)
 		pdcp_tx_renew(e, rlc, &b->tx_keys, b->count, &b->r);
 	else if (b->recover)

@@ -76,6 +76,7 @@ fapi_make(struct ue *ue, struct ap_error *err)
 				 .nb_ues = l2->nb_ues,
 				 .ul = ue->ul,
 				 .box = l2->cell ? &l2->cell->box : NULL,
+				 .k1 = l2->cell && ue->cfg->harq.processes ? MAC_CELL_K1 : 0,
 				 .slots = &l2->slots,
 				 .proto = l2->pools.proto};
 	struct ap_copier_cfg copy = ue->copy_ul_in;
