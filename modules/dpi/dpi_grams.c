@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "modules/dpi/dpi_grams_impl.h"
+#include "modules/dpi/dpi_bloom.h"
+#include "modules/dpi/dpi_grams.h"
 
 #define BITS_OF_FEW 128 /* of a gram in the filter, where these are few */
 #define FEW 2048
-#define STEP_MAX 32
-#define LETTERS 0x2020202020202020ULL /* what tells cases apart, in all octets */
 #define GROUPS_MAX 32
+
+/* Of one list: the sieve may be of two, and lets more through. */
+struct dpi_grams {
+	struct dpi_bloom bloom;
+};
 
 /* --- what an expression requires -------------------------------------------------------------- */
 
@@ -182,17 +187,7 @@ dpi_grams_required(const char *expression, char *out)
 
 /* --- the filter ------------------------------------------------------------------------------- */
 
-static void
-insert(struct dpi_grams *g, const char *text, size_t len)
-{
-	const unsigned window = dpi_grams_window(g);
-	const uint8_t *from = (const uint8_t *)text + len - window;
-
-	for (unsigned i = 0; i < g->step; i++)
-		dpi_bloom_add(&g->bloom, dpi_bloom_hash(dpi_gram_at(g, from, window, i)));
-}
-
-/* @return octets that any match has, at most `max`, in `out` */
+/* @return octets that any match has, in `out` */
 static size_t
 required(const struct dpi_expression *e, bool literal, char *out)
 {
@@ -204,59 +199,74 @@ required(const struct dpi_expression *e, bool literal, char *out)
 	return len;
 }
 
-static int
-fill(struct dpi_grams *g, const struct dpi_expression *e, uint32_t nb, bool literal, char *text)
+/* @return room for what any of them requires; NULL: no memory */
+static char *
+room_for(const struct dpi_expression *e, uint32_t nb)
 {
-	const uint64_t grams = (uint64_t)nb * g->step;
+	size_t most = 0;
 
-	g->mask = UINT64_MAX >> (64 - 8 * g->len);
-	if (!dpi_bloom_make(&g->bloom, grams, grams > FEW ? DPI_BLOOM_BITS : BITS_OF_FEW))
-		return -ENOMEM;
 	for (uint32_t i = 0; i < nb; i++)
-		insert(g, text, required(&e[i], literal, text));
-	return 0;
+		most = strlen(e[i].text) > most ? strlen(e[i].text) : most;
+	return malloc(most + 1);
 }
 
 int
-dpi_grams_build(const struct dpi_expression *e, uint32_t nb, bool literal, struct dpi_grams **made)
+dpi_grams_need(const struct dpi_expression *e, uint32_t nb, bool literal, struct dpi_need *need)
 {
-	size_t least = SIZE_MAX, most = 0;
-	struct dpi_grams *g = NULL;
-	bool fold = false;
-	char *text;
-	int ret = 0;
+	char *text = room_for(e, nb);
 
-	*made = NULL;
-	for (uint32_t i = 0; i < nb; i++)
-		most = strlen(e[i].text) > most ? strlen(e[i].text) : most;
-	text = malloc(most + 1);
+	*need = (struct dpi_need){.least = UINT_MAX};
 	if (!text)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nb; i++) {
 		const size_t len = required(&e[i], literal, text);
 
-		least = len < least ? len : least;
-		fold |= e[i].caseless;
-	}
-	if (least >= DPI_GRAM_MIN && nb > 0) {
-		g = calloc(1, sizeof(*g));
-		ret = -ENOMEM;
-	}
-	if (g) {
-		g->len = least * 2 / 3 < DPI_GRAM_MIN   ? DPI_GRAM_MIN
-			 : least * 2 / 3 > DPI_GRAM_MAX ? DPI_GRAM_MAX
-							: (unsigned)(least * 2 / 3);
-		g->step = (unsigned)(least - g->len + 1);
-		g->step = g->step > STEP_MAX ? STEP_MAX : g->step;
-		g->fold = fold ? LETTERS : 0;
-		ret = fill(g, e, nb, literal, text);
+		need->least = len < need->least ? (unsigned)len : need->least;
+		need->fold |= e[i].caseless;
 	}
 	free(text);
-	if (ret < 0)
-		dpi_grams_free(g);
-	else
-		*made = g;
-	return ret;
+	return 0;
+}
+
+static void
+insert(struct dpi_grams *g, struct dpi_sieve *s, const char *text, size_t len)
+{
+	uint8_t room[DPI_STEP_MAX + 2 * DPI_GRAM_MAX];
+	const uint8_t *from = dpi_sieve_window_of(s, text, len, room);
+
+	for (unsigned i = 0; i < s->step; i++) {
+		const uint64_t gram = dpi_gram_at(s, from + i);
+
+		dpi_sieve_add(s, gram);
+		dpi_bloom_add(&g->bloom, dpi_bloom_hash(gram));
+	}
+}
+
+int
+dpi_grams_build(const struct dpi_expression *e, uint32_t nb, bool literal, struct dpi_sieve *sieve,
+		struct dpi_grams **made)
+{
+	struct dpi_grams *g;
+	uint64_t grams;
+	char *text;
+
+	*made = NULL;
+	if (!sieve || nb == 0)
+		return 0;
+	grams = (uint64_t)nb * sieve->step;
+	text = room_for(e, nb);
+	g = calloc(1, sizeof(*g));
+	if (!text || !g ||
+	    !dpi_bloom_make(&g->bloom, grams, grams > FEW ? DPI_BLOOM_BITS : BITS_OF_FEW)) {
+		free(text);
+		free(g);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < nb; i++)
+		insert(g, sieve, text, required(&e[i], literal, text));
+	free(text);
+	*made = g;
+	return 0;
 }
 
 void
@@ -275,12 +285,15 @@ dpi_grams_memory(const struct dpi_grams *g)
 }
 
 bool
-dpi_grams_may(const struct dpi_grams *g, const uint8_t *text, unsigned len)
+dpi_grams_may(const struct dpi_grams *g, struct dpi_hits hits)
 {
-	if (!g)
-		return true;
-	for (unsigned at = 0; at + g->len <= len; at += g->step)
-		if (dpi_bloom_has(&g->bloom, dpi_bloom_hash(dpi_gram_at(g, text, len, at))))
+	unsigned at;
+
+	while (dpi_hits_next(&hits, &at)) {
+		const uint64_t gram = dpi_gram_at(hits.sieve, hits.text->at + at);
+
+		if (dpi_bloom_has(&g->bloom, dpi_bloom_hash(gram)))
 			return true;
+	}
 	return false;
 }

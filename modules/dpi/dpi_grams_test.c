@@ -22,15 +22,44 @@ draw(unsigned below)
 	return (unsigned)(seed >> 33) % below;
 }
 
+struct filter {
+	struct dpi_sieve *sieve; /* NULL: none */
+	struct dpi_grams *grams;
+};
+
 static bool
-may(const struct dpi_grams *g, const char *text)
+build(const struct dpi_expression *e, uint32_t nb, bool literal, struct filter *f)
 {
-	const size_t len = strlen(text);
-	uint8_t *copy = malloc(len + !len); /* ends where memory does, for the sanitizer to see */
+	struct dpi_need need;
+
+	assert_int_equal(dpi_grams_need(e, nb, literal, &need), 0);
+	assert_int_equal(dpi_sieve_make(&need, nb, &f->sieve), 0);
+	assert_int_equal(dpi_grams_build(e, nb, literal, f->sieve, &f->grams), 0);
+	assert_true((f->sieve == NULL) == (f->grams == NULL));
+	return f->grams != NULL;
+}
+
+static void
+destroy(struct filter *f)
+{
+	dpi_grams_free(f->grams);
+	dpi_sieve_free(f->sieve);
+}
+
+static bool
+may(const struct filter *f, const char *text)
+{
+	const unsigned len = (unsigned)strlen(text);
+	/* It ends where memory that may be read does, for the sanitizer to see. */
+	uint8_t *copy = malloc(len + DPI_SIEVE_BEHIND);
+	const struct dpi_text of = {.at = copy, .len = len};
 	bool yes;
 
 	memcpy(copy, text, len);
-	yes = dpi_grams_may(g, copy, (unsigned)len);
+	memset(copy + len, 'a', DPI_SIEVE_BEHIND);
+	yes = dpi_grams_may(f->grams, (struct dpi_hits){.sieve = f->sieve,
+							.text = &of,
+							.bits = dpi_sieve_hits(f->sieve, &of, 0)});
 	free(copy);
 	return yes;
 }
@@ -98,27 +127,26 @@ texts(void **state)
 
 	(void)state;
 	for (unsigned least = DPI_GRAM_MIN; least < 20; least++) {
-		struct dpi_grams *g;
+		struct filter f;
 		unsigned passed = 0;
 
 		for (unsigned i = 0; i < TEXTS; i++) {
 			word(of[i], least + draw(i + 1) % 20);
 			e[i] = (struct dpi_expression){.text = of[i], .id = i};
 		}
-		assert_int_equal(dpi_grams_build(e, TEXTS, true, &g), 0);
-		assert_non_null(g);
+		assert_true(build(e, TEXTS, true, &f));
 		for (unsigned i = 0; i < TEXTS; i++) {
 			char text[3 * TEXT_MAX];
 
 			word(text, draw(30));
 			strcat(text, of[i]);
 			word(text + strlen(text), draw(30));
-			assert_true(may(g, text));
+			assert_true(may(&f, text));
 			word(text, 40);
-			passed += may(g, text);
+			passed += may(&f, text);
 		}
 		assert_in_range(passed, 0, TEXTS / 3);
-		dpi_grams_free(g);
+		destroy(&f);
 	}
 }
 
@@ -126,16 +154,16 @@ static void
 none(void **state)
 {
 	const struct dpi_expression e[] = {{.text = "long enough"}, {.text = "abc"}};
-	struct dpi_grams *g;
+	struct filter f;
 
 	(void)state;
-	assert_int_equal(dpi_grams_build(e, 2, true, &g), 0);
-	assert_null(g);
-	assert_true(may(g, "x"));
-	assert_int_equal(dpi_grams_build(e, 1, true, &g), 0);
-	assert_false(may(g, "another text"));
-	assert_true(may(g, "a long enough text"));
-	dpi_grams_free(g);
+	assert_false(build(e, 2, true, &f));
+	assert_int_equal(dpi_sieve_memory(f.sieve), 0);
+	assert_false(build(e, 0, true, &f));
+	assert_true(build(e, 1, true, &f));
+	assert_false(may(&f, "another text"));
+	assert_true(may(&f, "a long enough text"));
+	destroy(&f);
 }
 
 /* An expression of a few letters, and everything in it that may change what is required. */
@@ -177,17 +205,16 @@ expressions(void **state)
 		struct dpi_expression e = {.text = text, .caseless = draw(2)};
 		hs_compile_error_t *error;
 		hs_scratch_t *scratch = NULL;
-		struct dpi_grams *g;
+		struct filter f;
 		hs_database_t *db;
 
 		expression(text);
-		assert_int_equal(dpi_grams_build(&e, 1, false, &g), 0);
-		if (!g)
+		if (!build(&e, 1, false, &f))
 			continue;
 		if (hs_compile(text, HS_FLAG_DOTALL | (e.caseless ? HS_FLAG_CASELESS : 0),
 			       HS_MODE_BLOCK, NULL, &db, &error) != HS_SUCCESS) {
 			hs_free_compile_error(error);
-			dpi_grams_free(g);
+			destroy(&f);
 			continue;
 		}
 		assert_int_equal(hs_alloc_scratch(db, &scratch), HS_SUCCESS);
@@ -199,15 +226,15 @@ expressions(void **state)
 				from[n] = ".aaabbbbA"[draw(9)];
 			from[draw(sizeof(from))] = '\0';
 			hs_scan(db, from, (unsigned)strlen(from), 0, scratch, matched, &found);
-			if (found && !may(g, from))
+			if (found && !may(&f, from))
 				print_error("%s in %s\n", text, from);
-			assert_true(!found || may(g, from));
+			assert_true(!found || may(&f, from));
 			compared += found;
-			refused += !may(g, from);
+			refused += !may(&f, from);
 		}
 		hs_free_scratch(scratch);
 		hs_free_database(db);
-		dpi_grams_free(g);
+		destroy(&f);
 	}
 	assert_true(compared > 1000);
 	assert_true(refused > 1000);

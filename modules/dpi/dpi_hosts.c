@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "modules/dpi/dpi_hosts_impl.h"
 
 #define LINE RTE_CACHE_LINE_MIN_SIZE
+static_assert(BUCKET * sizeof(uint32_t) == LINE, "a bucket is a line");
 
 static uint64_t
 hash_of(const uint8_t *text, unsigned len, unsigned *nb_labels)
@@ -37,7 +39,7 @@ static struct entry *
 entry_add(struct dpi_hosts *hosts, uint64_t hash, const char *text, unsigned len)
 {
 	const size_t bytes = entry_bytes(len);
-	uint32_t i = (uint32_t)hash & hosts->mask;
+	uint32_t i = bucket_of(hosts, hash);
 	struct entry *e;
 
 	/* One that fits in a cache line is in one. */
@@ -59,7 +61,8 @@ insert(struct dpi_hosts *hosts, const char *text, unsigned len, bool is_suffix, 
 	unsigned nb_labels;
 	const uint64_t hash = hash_of((const uint8_t *)text, len, &nb_labels);
 	struct entry *e = (struct entry *)(uintptr_t)find_from(
-		hosts, hash, likely_slot(hosts, hash, (uint32_t)hash), (const uint8_t *)text, len);
+		hosts, hash, bucket_look(&hosts->slots[bucket_of(hosts, hash)], hash),
+		(const uint8_t *)text, len);
 	uint16_t *of;
 
 	if (!e) {
@@ -116,7 +119,7 @@ int
 dpi_hosts_build(const struct dpi_rule *rules, uint32_t nb, struct dpi_hosts **made,
 		struct dpi_error *err)
 {
-	uint32_t count, size = LINE / sizeof(uint32_t);
+	uint32_t count, size = BUCKET;
 	struct dpi_hosts *hosts;
 	size_t octets;
 	int ret = check(rules, nb, &count, &octets, err);

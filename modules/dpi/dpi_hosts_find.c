@@ -4,20 +4,10 @@
 
 #include "modules/dpi/dpi_hosts_impl.h"
 
-#define BATCH 16
-#define PARTS_FEW 6 /* nearly all names have no more parts */
-
-/* A name, or a domain it is of, that a rule may know. */
-struct part {
-	uint64_t hash;
-	uint32_t slot; /* likely_slot() */
-	uint8_t start; /* where in the name */
-};
-
 /* The parts of a name, the shortest first. @return how many; above `max`: there are more */
 static inline unsigned
-parts_of(const struct dpi_hosts *hosts, const uint8_t *host, unsigned len, struct part *parts,
-	 unsigned max)
+parts_of(const struct dpi_hosts *hosts, const uint8_t *host, unsigned len,
+	 struct dpi_hosts_part *parts, unsigned max)
 {
 	unsigned end = len, start = len, labels = 0, nb = 0;
 	struct dots dots;
@@ -33,32 +23,37 @@ parts_of(const struct dpi_hosts *hosts, const uint8_t *host, unsigned len, struc
 			continue;
 		if (nb == max)
 			return max + 1;
-		rte_prefetch0(&hosts->slots[(uint32_t)h & hosts->mask]);
-		parts[nb++] = (struct part){.hash = h, .start = (uint8_t)start};
+		rte_prefetch0(&hosts->slots[bucket_of(hosts, h)]);
+		parts[nb++] = (struct dpi_hosts_part){.hash = h, .start = (uint8_t)start};
 	}
 	return nb;
 }
 
 static inline void
-slots_find(const struct dpi_hosts *hosts, struct part *parts, unsigned nb)
+buckets_look(const struct dpi_hosts *hosts, struct dpi_hosts_part *parts, unsigned nb)
 {
 	for (unsigned i = 0; i < nb; i++) {
-		struct part *p = &parts[i];
+		struct dpi_hosts_part *p = &parts[i];
 
-		p->slot = likely_slot(hosts, p->hash, (uint32_t)p->hash);
-		if (p->slot != NO_SLOT)
-			rte_prefetch0(entry_at(hosts, hosts->slots[p->slot]));
+		const uint32_t *slots = &hosts->slots[bucket_of(hosts, p->hash)];
+		const struct bucket b = bucket_look(slots, p->hash);
+
+		p->like = b.like;
+		p->full = b.full;
+		if (b.like != 0)
+			rte_prefetch0(entry_at(hosts, slots[__builtin_ctz(b.like)]));
 	}
 }
 
 static inline uint16_t
-app_of(const struct dpi_hosts *hosts, const uint8_t *host, unsigned len, const struct part *parts,
-       unsigned nb)
+app_of(const struct dpi_hosts *hosts, const uint8_t *host, unsigned len,
+       const struct dpi_hosts_part *parts, unsigned nb)
 {
 	while (nb-- > 0) {
-		const struct part *p = &parts[nb];
+		const struct dpi_hosts_part *p = &parts[nb];
+		const struct bucket first = {.like = p->like, .full = p->full};
 		const struct entry *e =
-			find_from(hosts, p->hash, p->slot, host + p->start, len - p->start);
+			find_from(hosts, p->hash, first, host + p->start, len - p->start);
 
 		if (!e)
 			continue;
@@ -71,38 +66,45 @@ app_of(const struct dpi_hosts *hosts, const uint8_t *host, unsigned len, const s
 }
 
 static uint16_t
-find_one(const struct dpi_hosts *hosts, const uint8_t *host, unsigned len)
+find_one(const struct dpi_hosts *hosts, const struct dpi_name *name)
 {
-	struct part parts[LABELS_MAX];
-	const unsigned nb = parts_of(hosts, host, len, parts, LABELS_MAX);
+	struct dpi_hosts_part parts[LABELS_MAX];
+	const unsigned nb = parts_of(hosts, name->host, name->host_len, parts, LABELS_MAX);
 
-	slots_find(hosts, parts, nb);
-	return app_of(hosts, host, len, parts, nb);
-}
-
-static void
-find_batch(const struct dpi_hosts *hosts, const struct dpi_name *const names[], unsigned nb,
-	   uint16_t apps[])
-{
-	struct part parts[BATCH][PARTS_FEW];
-	uint8_t nbs[BATCH];
-
-	for (unsigned i = 0; i < nb; i++)
-		nbs[i] = (uint8_t)parts_of(hosts, names[i]->host, names[i]->host_len, parts[i],
-					   PARTS_FEW);
-	for (unsigned i = 0; i < nb; i++)
-		if (nbs[i] <= PARTS_FEW)
-			slots_find(hosts, parts[i], nbs[i]);
-	for (unsigned i = 0; i < nb; i++)
-		apps[i] = nbs[i] <= PARTS_FEW ? app_of(hosts, names[i]->host, names[i]->host_len,
-						       parts[i], nbs[i])
-					      : find_one(hosts, names[i]->host, names[i]->host_len);
+	buckets_look(hosts, parts, nb);
+	return app_of(hosts, name->host, name->host_len, parts, nb);
 }
 
 void
-dpi_hosts_find(const struct dpi_hosts *hosts, const struct dpi_name *const names[], unsigned nb,
-	       uint16_t apps[])
+dpi_hosts_ask(const struct dpi_hosts *hosts, const struct dpi_name *const names[], unsigned nb,
+	      struct dpi_hosts_asked *asked)
 {
-	for (unsigned i = 0; i < nb; i += BATCH)
-		find_batch(hosts, names + i, RTE_MIN(nb - i, (unsigned)BATCH), apps + i);
+	asked->names = names;
+	asked->nb = nb;
+	for (unsigned i = 0; i < nb; i++)
+		asked->nb_parts[i] = (uint8_t)parts_of(hosts, names[i]->host, names[i]->host_len,
+						       asked->parts[i], DPI_HOSTS_PARTS);
+}
+
+void
+dpi_hosts_look(const struct dpi_hosts *hosts, struct dpi_hosts_asked *asked)
+{
+	for (unsigned i = 0; i < asked->nb; i++)
+		if (asked->nb_parts[i] <= DPI_HOSTS_PARTS)
+			buckets_look(hosts, asked->parts[i], asked->nb_parts[i]);
+}
+
+void
+dpi_hosts_tell(const struct dpi_hosts *hosts, const struct dpi_hosts_asked *asked, uint16_t apps[])
+{
+	for (unsigned i = 0; i < asked->nb; i++) {
+		const struct dpi_name *name = asked->names[i];
+
+		if (apps[i] != 0)
+			continue;
+		apps[i] = asked->nb_parts[i] <= DPI_HOSTS_PARTS
+				  ? app_of(hosts, name->host, name->host_len, asked->parts[i],
+					   asked->nb_parts[i])
+				  : find_one(hosts, name);
+	}
 }

@@ -5,8 +5,8 @@
 /**
  * The hash of dpi_hosts.h, between who builds it and who looks names up.
  *
- *   hash ─→ slot: a tag of the hash and where the rule is, 16 a cache line ─→ rule, with its text
- *
+ *   hash ─→ bucket of 16 slots, a cache line: a tag of the hash and where the rule is ─→ rule,
+ *                                                                                    with its text
  * Slots are few enough to stay near; a name of no rule touches no more than them. A name's hash is
  * made of its labels from the last to the first, so those of its domains are on the way.
  */
@@ -14,6 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
 
 #include "modules/dpi/dpi_hosts.h"
 
@@ -23,6 +27,7 @@
 	24 /* where the rule is, in units of RULE_UNIT octets, from 1; above: the tag */
 #define SLOT_AT ((1U << SLOT_AT_BITS) - 1)
 #define RULE_UNIT 8
+#define BUCKET 16 /* slots of a cache line */
 
 /** What rules say of a name or domain. */
 struct entry {
@@ -88,16 +93,32 @@ struct dots {
 	uint64_t at[(DPI_HOST_MAX + 1) / 64];
 };
 
-/** @return bit k: octet k of `v` is a dot. */
+#ifdef __SSE2__
+#define DOTS_AT_ONCE 16
+
+/** @return bit k: octet k is a dot. */
 static inline uint64_t
-dots_of(uint64_t v)
+dots_of_block(const uint8_t *p)
+{
+	const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
+
+	return (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(v, _mm_set1_epi8('.')));
+}
+
+#else
+#define DOTS_AT_ONCE 8
+
+static inline uint64_t
+dots_of_block(const uint8_t *p)
 {
 	const uint64_t ones = 0x0101010101010101ULL, low = 0x7F * ones;
+	uint64_t v = get8(p) ^ '.' * ones;
 
-	v ^= '.' * ones;
 	v = ~(((v & low) + low) | v | low); /* the top bit of octets that are 0, exactly */
 	return (v >> 7) * 0x0102040810204080ULL >> 56;
 }
+
+#endif
 
 static inline void
 dots_find(const uint8_t *host, unsigned len, struct dots *d)
@@ -105,10 +126,21 @@ dots_find(const uint8_t *host, unsigned len, struct dots *d)
 	unsigned i = 0;
 
 	memset(d, 0, sizeof(*d));
-	for (; i + 8 <= len; i += 8)
-		d->at[i / 64] |= dots_of(get8(host + i)) << i % 64;
+	for (; i + DOTS_AT_ONCE <= len; i += DOTS_AT_ONCE)
+		d->at[i / 64] |= dots_of_block(host + i) << i % 64;
+	if (i == len)
+		return;
+	if (len >= DOTS_AT_ONCE) { /* the last ones, some of them for the second time */
+		const unsigned from = len - DOTS_AT_ONCE;
+		const uint64_t dots = dots_of_block(host + from);
+
+		d->at[from / 64] |= dots << from % 64;
+		if (from % 64 > 64 - DOTS_AT_ONCE)
+			d->at[from / 64 + 1] |= dots >> (64 - from % 64);
+		return;
+	}
 	for (; i < len; i++)
-		d->at[i / 64] |= (uint64_t)(host[i] == '.') << i % 64;
+		d->at[0] |= (uint64_t)(host[i] == '.') << i;
 }
 
 /** @return where the label before `end` begins. */
@@ -132,6 +164,13 @@ tag_of(uint64_t hash)
 	return (uint32_t)(hash >> 32) & ~SLOT_AT;
 }
 
+/** @return the first slot of the bucket that a hash is in, or of the first of several. */
+static inline uint32_t
+bucket_of(const struct dpi_hosts *hosts, uint64_t hash)
+{
+	return (uint32_t)hash & hosts->mask & ~(uint32_t)(BUCKET - 1);
+}
+
 static inline const struct entry *
 entry_at(const struct dpi_hosts *hosts, uint32_t slot)
 {
@@ -139,34 +178,88 @@ entry_at(const struct dpi_hosts *hosts, uint32_t slot)
 						    ((slot & SLOT_AT) - 1) * (size_t)RULE_UNIT);
 }
 
-#define NO_SLOT UINT32_MAX
+/** What a bucket has. */
+struct bucket {
+	uint16_t like; /**< bit n: slot n has the tag */
+	bool full;     /**< there may be more in the next one */
+};
 
-/** @return the first slot from `i` on whose tag is the hash's, or NO_SLOT. */
-static inline uint32_t
-likely_slot(const struct dpi_hosts *hosts, uint64_t hash, uint32_t i)
+static inline struct bucket
+bucket_of_masks(uint32_t like, uint32_t used)
 {
-	for (;; i++) {
-		const uint32_t slot = hosts->slots[i & hosts->mask];
-
-		if (slot == 0)
-			return NO_SLOT;
-		if (((slot ^ tag_of(hash)) & ~SLOT_AT) == 0)
-			return i & hosts->mask;
-	}
+	return (struct bucket){.like = (uint16_t)(like & used), .full = used == UINT16_MAX};
 }
 
-/** @param i what likely_slot() said. @return NULL: no such text */
+/** bucket_look() one after another: for CPUs without AVX2. */
+static inline struct bucket
+bucket_look_plain(const uint32_t slots[BUCKET], uint64_t hash)
+{
+	uint32_t like = 0, used = 0;
+
+	for (unsigned k = 0; k < BUCKET; k++) {
+		like |= (uint32_t)((slots[k] & ~SLOT_AT) == tag_of(hash)) << k;
+		used |= (uint32_t)(slots[k] != 0) << k;
+	}
+	return bucket_of_masks(like, used);
+}
+
+static inline struct bucket
+bucket_look(const uint32_t slots[BUCKET], uint64_t hash)
+{
+#ifdef __AVX2__
+	const __m256i high = _mm256_set1_epi32((int)~SLOT_AT);
+	const __m256i tag = _mm256_set1_epi32((int)tag_of(hash));
+	uint32_t like = 0, used = 0;
+
+	for (unsigned k = 0; k < BUCKET; k += 8) {
+		const __m256i v = _mm256_load_si256((const __m256i *)(const void *)&slots[k]);
+		const __m256i same = _mm256_cmpeq_epi32(_mm256_and_si256(v, high), tag);
+		const __m256i none = _mm256_cmpeq_epi32(v, _mm256_setzero_si256());
+
+		like |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(same)) << k;
+		used |= (~(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(none)) & 0xFF) << k;
+	}
+	return bucket_of_masks(like, used);
+#else
+	return bucket_look_plain(slots, hash);
+#endif
+}
+
+/** @return whether texts are the same, both of so many octets. */
+static inline bool
+is_same(const uint8_t *a, const uint8_t *b, unsigned len)
+{
+	uint64_t differ = 0;
+
+	if (len >= 8) {
+		for (unsigned i = 0; i + 8 < len; i += 8)
+			differ |= get8(a + i) ^ get8(b + i);
+		return (differ | (get8(a + len - 8) ^ get8(b + len - 8))) == 0;
+	}
+	if (len >= 4)
+		return ((get4(a) ^ get4(b)) | (get4(a + len - 4) ^ get4(b + len - 4))) == 0;
+	for (unsigned i = 0; i < len; i++)
+		differ |= (uint64_t)(a[i] ^ b[i]);
+	return differ == 0;
+}
+
+/** @param b what bucket_look() said of the first. @return NULL: no such text */
 static inline const struct entry *
-find_from(const struct dpi_hosts *hosts, uint64_t hash, uint32_t i, const uint8_t *text,
+find_from(const struct dpi_hosts *hosts, uint64_t hash, struct bucket b, const uint8_t *text,
 	  unsigned len)
 {
-	for (; i != NO_SLOT; i = likely_slot(hosts, hash, i + 1)) {
-		const struct entry *e = entry_at(hosts, hosts->slots[i]);
+	for (uint32_t i = bucket_of(hosts, hash);; b = bucket_look(&hosts->slots[i], hash)) {
+		for (; b.like != 0; b.like &= (uint16_t)(b.like - 1)) {
+			const struct entry *e =
+				entry_at(hosts, hosts->slots[i + (unsigned)__builtin_ctz(b.like)]);
 
-		if (e->len == len && memcmp(e->text, text, len) == 0)
-			return e;
+			if (e->len == len && is_same((const uint8_t *)e->text, text, len))
+				return e;
+		}
+		if (!b.full)
+			return NULL;
+		i = (i + BUCKET) & hosts->mask;
 	}
-	return NULL;
 }
 
 #endif

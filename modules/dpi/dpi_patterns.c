@@ -9,29 +9,7 @@
 #include <hs/hs.h>
 
 #include "modules/dpi/dpi_compile.h"
-#include "modules/dpi/dpi_grams.h"
-#include "modules/dpi/dpi_patterns.h"
-#include "modules/dpi/dpi_texts.h"
-
-enum form { LITERAL, EXPRESSION, FORMS };
-
-struct pattern {
-	uint16_t app;
-	uint16_t anchored; /* octets of a text that must be at the start; 0: anywhere */
-};
-
-struct kind {
-	hs_database_t *db[FORMS]; /* NULL: no rules */
-	struct dpi_grams *grams[FORMS];
-	struct dpi_texts *texts;  /* of the LITERAL ones; NULL: no index */
-	struct pattern *patterns; /* by id: the first rule is 0 */
-	uint32_t nb;
-};
-
-struct dpi_patterns {
-	struct kind kinds[DPI_PATTERN_KINDS];
-	size_t memory;
-};
+#include "modules/dpi/dpi_patterns_impl.h"
 
 /* Rules of one kind on their way to its databases. */
 struct lists {
@@ -197,6 +175,56 @@ compile(const struct dpi_job *job, hs_database_t **db, size_t *memory, struct dp
 	return 0;
 }
 
+/* One sieve for texts and expressions where it is as good as two: they are walked once. */
+static int
+sieves_make(struct kind *k, const struct lists *l, size_t *memory)
+{
+	struct dpi_need need[FORMS];
+	bool one = l->nb[LITERAL] > 0 && l->nb[EXPRESSION] > 0;
+	int ret = 0;
+
+	for (unsigned form = 0; form < FORMS && ret == 0; form++)
+		ret = dpi_grams_need(l->of[form], l->nb[form], form == LITERAL, &need[form]);
+	if (ret < 0)
+		return ret;
+	one = one && dpi_sieve_gram(&need[LITERAL]) == dpi_sieve_gram(&need[EXPRESSION]);
+	if (one) {
+		need[LITERAL].fold |= need[EXPRESSION].fold;
+		if (need[EXPRESSION].least < need[LITERAL].least)
+			need[LITERAL].least = need[EXPRESSION].least;
+	}
+	ret = dpi_sieve_make(&need[LITERAL], l->nb[LITERAL] + (one ? l->nb[EXPRESSION] : 0),
+			     &k->sieves[LITERAL]);
+	if (one)
+		k->sieves[EXPRESSION] = k->sieves[LITERAL];
+	else if (ret == 0)
+		ret = dpi_sieve_make(&need[EXPRESSION], l->nb[EXPRESSION], &k->sieves[EXPRESSION]);
+	*memory += dpi_sieve_memory(k->sieves[LITERAL]);
+	*memory += one ? 0 : dpi_sieve_memory(k->sieves[EXPRESSION]);
+	return ret;
+}
+
+static int
+build_form(struct dpi_patterns *p, struct kind *k, enum form form, const struct lists *l,
+	   const struct dpi_limits *limits, struct dpi_error *err)
+{
+	const struct dpi_job job = {.expressions = l->of[form],
+				    .nb = l->nb[form],
+				    .literal = form == LITERAL,
+				    .limits = limits};
+	int ret = compile(&job, &k->db[form], &p->memory, err);
+
+	if (ret == 0)
+		ret = dpi_grams_build(job.expressions, job.nb, job.literal, k->sieves[form],
+				      &k->grams[form]);
+	p->memory += dpi_grams_memory(k->grams[form]);
+	if (form == LITERAL && ret == 0) {
+		ret = dpi_texts_build(k->sieves[form], job.expressions, job.nb, &k->texts);
+		p->memory += dpi_texts_memory(k->texts);
+	}
+	return ret;
+}
+
 static int
 build_kind(struct dpi_patterns *p, enum dpi_pattern_kind kind, const struct dpi_rule *rules,
 	   uint32_t nb, const struct dpi_limits *limits, struct dpi_error *err)
@@ -205,22 +233,11 @@ build_kind(struct dpi_patterns *p, enum dpi_pattern_kind kind, const struct dpi_
 	struct lists l = {0};
 	int ret = gather(rules, nb, kind, k, &l);
 
-	for (unsigned form = 0; form < FORMS && ret == 0; form++) {
-		const struct dpi_job job = {.expressions = l.of[form],
-					    .nb = l.nb[form],
-					    .literal = form == LITERAL,
-					    .limits = limits};
-
-		if (job.nb > 0)
-			ret = compile(&job, &k->db[form], &p->memory, err);
-		if (job.nb > 0 && ret == 0)
-			ret = dpi_grams_build(job.expressions, job.nb, job.literal,
-					      &k->grams[form]);
-		if (form == LITERAL && ret == 0)
-			ret = dpi_texts_build(k->grams[form], job.expressions, job.nb, &k->texts);
-		p->memory += dpi_grams_memory(k->grams[form]);
-	}
-	p->memory += dpi_texts_memory(k->texts);
+	if (ret == 0)
+		ret = sieves_make(k, &l, &p->memory);
+	for (unsigned form = 0; form < FORMS && ret == 0; form++)
+		if (l.nb[form] > 0)
+			ret = build_form(p, k, form, &l, limits, err);
 	p->memory += k->nb * sizeof(*k->patterns);
 	free(l.of[LITERAL]);
 	free(l.of[EXPRESSION]);
@@ -293,6 +310,9 @@ dpi_patterns_free(struct dpi_patterns *p)
 			hs_free_database(p->kinds[kind].db[form]);
 			dpi_grams_free(p->kinds[kind].grams[form]);
 		}
+		if (p->kinds[kind].sieves[EXPRESSION] != p->kinds[kind].sieves[LITERAL])
+			dpi_sieve_free(p->kinds[kind].sieves[EXPRESSION]);
+		dpi_sieve_free(p->kinds[kind].sieves[LITERAL]);
 		dpi_texts_free(p->kinds[kind].texts);
 		free(p->kinds[kind].patterns);
 	}
@@ -326,45 +346,4 @@ dpi_patterns_scratch(const struct dpi_patterns *p, struct hs_scratch **scratch)
 			}
 		}
 	return 0;
-}
-
-/* --- lookup ----------------------------------------------------------------------------------- */
-
-struct search {
-	const struct pattern *patterns;
-	unsigned best; /* the id found */
-};
-
-/* @return not 0: nothing comes before this */
-static int
-found(unsigned id, unsigned long long from, unsigned long long to, unsigned flags, void *arg)
-{
-	struct search *s = arg;
-	unsigned anchored = s->patterns[id].anchored;
-
-	(void)from;
-	(void)flags;
-	if (id < s->best && (anchored == 0 || to == anchored))
-		s->best = id;
-	return s->best == 0;
-}
-
-uint16_t
-dpi_patterns_find(const struct dpi_patterns *p, enum dpi_pattern_kind kind, const uint8_t *text,
-		  unsigned len, struct hs_scratch *scratch)
-{
-	const struct kind *k = &p->kinds[kind];
-	struct search s = {.patterns = k->patterns, .best = UINT32_MAX};
-
-	for (unsigned form = 0; form < FORMS && s.best != 0; form++) {
-		const uint32_t id = form == LITERAL && k->texts
-					    ? dpi_texts_find(k->texts, text, len)
-					    : DPI_TEXT_UNKNOWN;
-
-		if (id != DPI_TEXT_UNKNOWN)
-			s.best = id;
-		else if (k->db[form] && dpi_grams_may(k->grams[form], text, len))
-			hs_scan(k->db[form], (const char *)text, len, 0, scratch, found, &s);
-	}
-	return s.best == UINT32_MAX ? 0 : k->patterns[s.best].app;
 }

@@ -5,6 +5,9 @@
 /** Texts and expressions in host names and URLs, as Vectorscan databases. For dpi_set.c. */
 
 #include "modules/dpi/dpi_set.h"
+#include "modules/dpi/dpi_sieve.h"
+
+#define DPI_PATTERN_TEXTS 16
 
 struct dpi_patterns;
 struct hs_scratch;
@@ -22,8 +25,13 @@ bool dpi_patterns_has(const struct dpi_patterns *patterns, enum dpi_pattern_kind
 /** @return 0 and `*scratch`, for scans of all kinds by one thread at a time; -ENOMEM */
 int dpi_patterns_scratch(const struct dpi_patterns *patterns, struct hs_scratch **scratch);
 
-/** @return application of the first rule that is found, or 0 */
-uint16_t dpi_patterns_find(const struct dpi_patterns *patterns, enum dpi_pattern_kind kind,
-			   const uint8_t *text, unsigned len, struct hs_scratch *scratch);
+/**
+ * Looks all texts up, with one wait for memory where nothing matches.
+ * @param nb at most DPI_PATTERN_TEXTS
+ * @param apps application of the first rule that is found in each, or 0
+ */
+void dpi_patterns_find(const struct dpi_patterns *patterns, enum dpi_pattern_kind kind,
+		       const struct dpi_text texts[], unsigned nb, struct hs_scratch *scratch,
+		       uint16_t apps[]);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,10 +8,14 @@
 #include <time.h>
 
 #include <hs/hs.h>
+#include <rte_common.h>
 
 #include "modules/dpi/dpi_hosts.h"
 #include "modules/dpi/dpi_nets.h"
 #include "modules/dpi/dpi_patterns.h"
+
+#define VECTOR 16 /* names that are looked up at once */
+static_assert(VECTOR <= DPI_HOSTS_NAMES && VECTOR <= DPI_PATTERN_TEXTS, "they take as many");
 
 struct dpi_set {
 	uint32_t generation;
@@ -21,8 +26,8 @@ struct dpi_set {
 };
 
 struct dpi_scratch {
-	hs_scratch_t *hs; /* NULL: the set has no patterns */
-	uint8_t url[DPI_URL_MAX];
+	hs_scratch_t *hs;                                        /* NULL: the set has no patterns */
+	uint8_t octets[VECTOR * DPI_URL_MAX + DPI_SIEVE_BEHIND]; /* of texts, one after another */
 };
 
 const struct dpi_limits dpi_limits_default = {
@@ -214,9 +219,14 @@ dpi_scratch_free(struct dpi_scratch *s)
 static inline void
 copy(uint8_t *to, const uint8_t *from, size_t len)
 {
-	if (len < 16) {
+	if (len < 8) {
 		for (size_t i = 0; i < len; i++)
 			to[i] = from[i];
+		return;
+	}
+	if (len < 16) {
+		memcpy(to, from, 8);
+		memcpy(to + len - 8, from + len - 8, 8);
 		return;
 	}
 	for (size_t i = 0; i + 16 < len; i += 16)
@@ -224,62 +234,107 @@ copy(uint8_t *to, const uint8_t *from, size_t len)
 	memcpy(to + len - 16, from + len - 16, 16);
 }
 
-static uint16_t
-find_url(const struct dpi_set *set, struct dpi_scratch *s, const struct dpi_name *name)
-{
-	size_t path_len = name->path_len, host_len = name->host_len;
+/* Names that are looked up at once, and what is said of them so far. */
+struct vector {
+	unsigned nb;
+	const struct dpi_name *names[VECTOR];
+	uint16_t apps[VECTOR];
+};
 
-	if (path_len > DPI_URL_MAX - host_len)
-		path_len = DPI_URL_MAX - host_len;
-	copy(s->url, name->host, host_len);
-	copy(s->url + host_len, name->path, path_len);
-	return dpi_patterns_find(set->patterns, DPI_URLS, s->url, (unsigned)(host_len + path_len),
-				 s->hs);
+/* The texts of those that nothing is said of. */
+struct texts {
+	unsigned nb, octets;
+	struct dpi_text text[VECTOR];
+	uint8_t of[VECTOR];
+};
+
+static inline void
+text_add(struct dpi_scratch *s, struct texts *t, const struct dpi_name *name, unsigned path_len,
+	 unsigned of)
+{
+	uint8_t *at = s->octets + t->octets;
+	const unsigned host_len = name->host_len;
+
+	copy(at, name->host, host_len);
+	copy(at + host_len, name->path, path_len);
+	t->text[t->nb] = (struct dpi_text){.at = at, .len = host_len + path_len};
+	t->of[t->nb++] = (uint8_t)of;
+	t->octets += host_len + path_len;
 }
 
-/** What URL patterns say, and where they say nothing, what has to be asked next. */
-static unsigned
-find_urls(const struct dpi_set *set, struct dpi_scratch *s, const struct dpi_name names[],
-	  unsigned nb, uint16_t apps[], uint8_t left[])
+static inline void
+urls_add(struct dpi_scratch *s, const struct vector *v, struct texts *t)
 {
-	const bool any = dpi_patterns_has(set->patterns, DPI_URLS);
-	unsigned nb_left = 0;
+	for (unsigned i = 0; i < v->nb; i++) {
+		const struct dpi_name *name = v->names[i];
+		const unsigned most = DPI_URL_MAX - name->host_len;
 
-	for (unsigned i = 0; i < nb; i++) {
-		const struct dpi_name *name = &names[i];
-
-		apps[i] = 0;
-		if (name->host_len == 0 || name->host_len > DPI_HOST_MAX)
-			continue;
-		if (any && name->path_len > 0)
-			apps[i] = find_url(set, s, name);
-		if (apps[i] == 0)
-			left[nb_left++] = (uint8_t)i;
+		if (name->path_len > 0)
+			text_add(s, t, name, RTE_MIN((unsigned)name->path_len, most), i);
 	}
-	return nb_left;
+}
+
+static inline void
+hosts_add(struct dpi_scratch *s, const struct vector *v, struct texts *t)
+{
+	for (unsigned i = 0; i < v->nb; i++)
+		if (v->apps[i] == 0)
+			text_add(s, t, v->names[i], 0, i);
+}
+
+static inline void
+patterns_tell(const struct dpi_set *set, struct dpi_scratch *s, enum dpi_pattern_kind kind,
+	      const struct texts *t, struct vector *v)
+{
+	uint16_t apps[VECTOR];
+
+	dpi_patterns_find(set->patterns, kind, t->text, t->nb, s->hs, apps);
+	for (unsigned i = 0; i < t->nb; i++)
+		v->apps[t->of[i]] = apps[i];
+}
+
+/* The table of hosts comes from memory while URLs are looked through. */
+static void
+find(const struct dpi_set *set, struct dpi_scratch *s, struct vector *v)
+{
+	struct texts urls = {.nb = 0}, hosts = {.nb = 0};
+	struct dpi_hosts_asked asked;
+
+	memset(v->apps, 0, sizeof(v->apps));
+	if (set->hosts)
+		dpi_hosts_ask(set->hosts, v->names, v->nb, &asked);
+	if (dpi_patterns_has(set->patterns, DPI_URLS))
+		urls_add(s, v, &urls);
+	if (set->hosts)
+		dpi_hosts_look(set->hosts, &asked);
+	if (urls.nb > 0)
+		patterns_tell(set, s, DPI_URLS, &urls, v);
+	if (set->hosts)
+		dpi_hosts_tell(set->hosts, &asked, v->apps);
+	if (dpi_patterns_has(set->patterns, DPI_HOSTS))
+		hosts_add(s, v, &hosts);
+	if (hosts.nb > 0)
+		patterns_tell(set, s, DPI_HOSTS, &hosts, v);
 }
 
 void
 dpi_set_names(const struct dpi_set *set, struct dpi_scratch *s, const struct dpi_name names[],
 	      unsigned nb, uint16_t apps[])
 {
-	const bool patterns = dpi_patterns_has(set->patterns, DPI_HOSTS);
-	const struct dpi_name *ask[DPI_NAMES_MAX];
-	uint16_t said[DPI_NAMES_MAX];
-	uint8_t left[DPI_NAMES_MAX];
-	const unsigned nb_left = find_urls(set, s, names, nb, apps, left);
+	uint8_t of[VECTOR];
+	struct vector v;
 
-	for (unsigned i = 0; i < nb_left; i++)
-		ask[i] = &names[left[i]];
-	if (set->hosts)
-		dpi_hosts_find(set->hosts, ask, nb_left, said);
-	else
-		memset(said, 0, nb_left * sizeof(said[0]));
-	for (unsigned i = 0; i < nb_left; i++) {
-		if (said[i] == 0 && patterns)
-			said[i] = dpi_patterns_find(set->patterns, DPI_HOSTS, ask[i]->host,
-						    ask[i]->host_len, s->hs);
-		apps[left[i]] = said[i];
+	for (unsigned i = 0; i < nb;) {
+		for (v.nb = 0; i < nb && v.nb < VECTOR; i++) {
+			apps[i] = 0;
+			if (names[i].host_len == 0 || names[i].host_len > DPI_HOST_MAX)
+				continue;
+			of[v.nb] = (uint8_t)i;
+			v.names[v.nb++] = &names[i];
+		}
+		find(set, s, &v);
+		for (unsigned k = 0; k < v.nb; k++)
+			apps[of[k]] = v.apps[k];
 	}
 }
 

@@ -373,6 +373,118 @@ agrees_with_a_plain_walk(void **state)
 	assert_in_range(flows, seeds * FLOWS / 20, seeds * FLOWS * 95 / 100);
 }
 
+/* --- patterns long enough for filters --------------------------------------------------------- */
+
+#define LONG_TEXT 40
+
+/* A part of a name, or an expression with one in it. */
+static void
+random_long_rule(struct dpi_rule *r, char *text, unsigned least)
+{
+	const unsigned len = least + draw(LONG_TEXT - least - 10);
+
+	*r = (struct dpi_rule){.kind = draw(2) ? DPI_RULE_HOST_PATTERN : DPI_RULE_URL_PATTERN,
+			       .app = (uint16_t)(1 + draw(60000)),
+			       .text = text,
+			       .pattern_is_regex = draw(4) == 0};
+	if (draw(8) == 0) {
+		r->kind = draw(2) ? DPI_RULE_HOST : DPI_RULE_SUFFIX;
+		r->pattern_is_regex = 0;
+		random_host(text, 1 + draw(4));
+		return;
+	}
+	if (r->pattern_is_regex && draw(2))
+		text = stpcpy(text, "a[ab]*");
+	if (!r->pattern_is_regex && r->kind == DPI_RULE_URL_PATTERN && draw(4) == 0)
+		text = stpcpy(text, "http://a/");
+	random_text(text, "abcde", len);
+	if (r->pattern_is_regex)
+		strcat(text, draw(2) ? "[a-c]" : "+");
+}
+
+/* Some octets, and often a rule's text in front, behind or between them. */
+static void
+random_long_text(char *to, const struct dpi_rule *rules, unsigned nb)
+{
+	random_text(to, "abcde./", draw(3) ? draw(30) : 0);
+	if (draw(3) > 0) {
+		const char *text = rules[draw(nb)].text;
+
+		strcat(to, strncmp(text, "http://", 7) == 0 ? text + 7 : text);
+		to[strcspn(to, "[*+")] = '\0';
+	}
+	random_text(to + strlen(to), "abcde./", draw(3) ? draw(30) : 0);
+}
+
+static unsigned
+compare_vectors(const struct dpi_set *set, const struct dpi_rule *rules, unsigned nb, uint64_t of)
+{
+	struct dpi_scratch *scratch = dpi_scratch_alloc(set);
+	unsigned found = 0;
+
+	assert_non_null(scratch);
+	for (unsigned done = 0; done < NAMES;) {
+		static char host[DPI_NAMES_MAX][4 * TEXT_MAX], path[DPI_NAMES_MAX][4 * TEXT_MAX];
+		struct dpi_name names[DPI_NAMES_MAX];
+		uint16_t apps[DPI_NAMES_MAX];
+		const unsigned n = 1 + draw(DPI_NAMES_MAX);
+
+		for (unsigned i = 0; i < n; i++) {
+			random_long_text(host[i], rules, nb);
+			strcpy(path[i], draw(3) ? "/" : "");
+			if (path[i][0] != '\0')
+				random_long_text(path[i] + draw(2), rules, nb);
+			names[i] = (struct dpi_name){.host = (const uint8_t *)host[i],
+						     .path = (const uint8_t *)path[i],
+						     .host_len = (uint16_t)strlen(host[i]),
+						     .path_len = (uint16_t)strlen(path[i])};
+		}
+		dpi_set_names(set, scratch, names, n, apps);
+		for (unsigned i = 0; i < n; i++, done++) {
+			char url[8 * TEXT_MAX];
+			uint16_t should;
+
+			strcat(strcpy(url, host[i]), path[i]);
+			should = host[i][0] == '\0'
+					 ? 0
+					 : walk_names(rules, nb, host[i], path[i][0] ? url : NULL);
+			if (apps[i] != should || dpi_set_name(set, scratch, &names[i]) != should)
+				fail_msg("seed %ju: %s %s is of %u, not %u", (uintmax_t)of, host[i],
+					 path[i], apps[i], should);
+			found += should != 0;
+		}
+	}
+	dpi_scratch_free(scratch);
+	return found;
+}
+
+static void
+agrees_on_long_patterns(void **state)
+{
+	uint64_t names = 0;
+
+	(void)state;
+	for (uint64_t n = first_seed; n < first_seed + seeds; n++) {
+		struct dpi_rule rules[RULES_MAX];
+		char texts[RULES_MAX][TEXT_MAX];
+		struct dpi_error err;
+		struct dpi_set *set;
+		unsigned nb, least;
+
+		seed = n * 0x9E3779B97F4A7C15ULL;
+		nb = 1 + draw(RULES_MAX);
+		least = 3 + draw(20);
+		for (unsigned i = 0; i < nb; i++)
+			random_long_rule(&rules[i], texts[i], least);
+		if (dpi_set_build(rules, nb, NULL, 1, &set, &err) != 0)
+			fail_msg("seed %ju: rule %u (%s): %s", (uintmax_t)n, err.rule,
+				 err.rule < nb ? rules[err.rule].text : "", err.why);
+		names += compare_vectors(set, rules, nb, n);
+		dpi_set_free(set);
+	}
+	assert_in_range(names, seeds * NAMES / 5, seeds * NAMES * 95 / 100);
+}
+
 /* Many names in the hash, which the few letters above do not give. */
 static void
 many_hosts(void **state)
@@ -415,6 +527,7 @@ main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(agrees_with_a_plain_walk),
+		cmocka_unit_test(agrees_on_long_patterns),
 		cmocka_unit_test(many_hosts),
 	};
 

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include <rte_common.h>
+#include <rte_prefetch.h>
 
 #include "core/huge.h"
-#include "modules/dpi/dpi_grams_impl.h"
+#include "modules/dpi/dpi_bloom.h"
 #include "modules/dpi/dpi_texts.h"
 
 #define LINE RTE_CACHE_LINE_MIN_SIZE
@@ -30,7 +31,7 @@ struct record {
 };
 
 struct dpi_texts {
-	const struct dpi_grams *grams;
+	const struct dpi_sieve *sieve;
 	struct slot *slots;
 	uint8_t *records;
 	uint32_t mask; /* slots - 1 */
@@ -49,13 +50,19 @@ record_at(const struct dpi_texts *t, const struct slot *s)
 	return (const struct record *)(const void *)(t->records + (s->at - 1) * (size_t)UNIT);
 }
 
+static inline uint32_t
+slot_of(const struct dpi_texts *t, uint64_t hash)
+{
+	return (uint32_t)(hash >> 32) & t->mask;
+}
+
 /* @return false: too many have this gram */
 static bool
 slot_add(struct dpi_texts *t, uint64_t hash, uint32_t at, unsigned gram)
 {
 	const uint32_t tag = (uint32_t)hash;
 	unsigned equal = 0;
-	uint32_t i = (uint32_t)(hash >> 32) & t->mask;
+	uint32_t i = slot_of(t, hash);
 
 	for (; t->slots[i].at != 0; i = (i + 1) & t->mask)
 		equal += t->slots[i].tag == tag;
@@ -66,9 +73,9 @@ slot_add(struct dpi_texts *t, uint64_t hash, uint32_t at, unsigned gram)
 static bool
 text_add(struct dpi_texts *t, const struct dpi_expression *e)
 {
-	const unsigned window = dpi_grams_window(t->grams);
 	const size_t len = strlen(e->text), bytes = record_bytes(len);
-	const uint8_t *from = (const uint8_t *)e->text + len - window;
+	uint8_t room[DPI_STEP_MAX + 2 * DPI_GRAM_MAX];
+	const uint8_t *from = dpi_sieve_window_of(t->sieve, e->text, len, room);
 	struct record *r;
 	bool few = true;
 
@@ -80,15 +87,15 @@ text_add(struct dpi_texts *t, const struct dpi_expression *e)
 	r->len = (uint16_t)len;
 	r->first = e->every;
 	memcpy(r->text, e->text, len);
-	for (unsigned i = 0; i < t->grams->step && few; i++)
-		few = slot_add(t, dpi_bloom_hash(dpi_gram_at(t->grams, from, window, i)),
+	for (unsigned i = 0; i < t->sieve->step && few; i++)
+		few = slot_add(t, dpi_bloom_hash(dpi_gram_at(t->sieve, from + i)),
 			       (uint32_t)(t->records_len / UNIT + 1), i);
 	t->records_len += bytes;
 	return few;
 }
 
 int
-dpi_texts_build(const struct dpi_grams *grams, const struct dpi_expression *e, uint32_t nb,
+dpi_texts_build(const struct dpi_sieve *sieve, const struct dpi_expression *e, uint32_t nb,
 		struct dpi_texts **made)
 {
 	struct dpi_texts *t;
@@ -98,14 +105,14 @@ dpi_texts_build(const struct dpi_grams *grams, const struct dpi_expression *e, u
 	*made = NULL;
 	for (uint32_t i = 0; i < nb; i++)
 		octets += 2 * record_bytes(strlen(e[i].text)); /* as much may be left free */
-	if (!grams || octets / UNIT >= AT_MAX)
+	if (!sieve || octets / UNIT >= AT_MAX)
 		return 0;
-	while (slots < 2 * (uint64_t)nb * grams->step)
+	while (slots < 2 * (uint64_t)nb * sieve->step)
 		slots *= 2;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return -ENOMEM;
-	t->grams = grams;
+	t->sieve = sieve;
 	t->mask = (uint32_t)(slots - 1);
 	t->slots = ap_huge_table(slots * sizeof(*t->slots));
 	t->records = ap_huge_table(octets);
@@ -143,20 +150,25 @@ dpi_texts_memory(const struct dpi_texts *t)
 
 struct search {
 	const struct dpi_texts *t;
-	const uint8_t *text;
-	unsigned len;
+	const struct dpi_text *text;
 	unsigned compared;
 	uint32_t best; /* id, or DPI_TEXT_NONE */
 };
 
+static inline uint64_t
+hash_at(const struct dpi_texts *t, const struct dpi_text *text, unsigned at)
+{
+	return dpi_bloom_hash(dpi_gram_at(t->sieve, text->at + at));
+}
+
 static inline bool
 is_here(const struct search *s, const struct record *r, unsigned at, unsigned gram)
 {
-	const unsigned before = r->len - dpi_grams_window(s->t->grams) + gram;
+	const unsigned before = r->len - dpi_sieve_window(s->t->sieve) + gram;
 
 	return r->id < s->best && at >= before && (!r->first || at == before) &&
-	       s->len - (at - before) >= r->len &&
-	       memcmp(s->text + at - before, r->text, r->len) == 0;
+	       s->text->len - (at - before) >= r->len &&
+	       memcmp(s->text->at + at - before, r->text, r->len) == 0;
 }
 
 /* Compares all that have the gram which is at `at`. */
@@ -164,9 +176,8 @@ static void
 compare(struct search *s, uint64_t hash, unsigned at)
 {
 	const struct dpi_texts *t = s->t;
-	uint32_t i = (uint32_t)(hash >> 32) & t->mask;
 
-	for (; t->slots[i].at != 0; i = (i + 1) & t->mask) {
+	for (uint32_t i = slot_of(t, hash); t->slots[i].at != 0; i = (i + 1) & t->mask) {
 		const struct slot *slot = &t->slots[i];
 		const struct record *r;
 
@@ -179,18 +190,23 @@ compare(struct search *s, uint64_t hash, unsigned at)
 	}
 }
 
-uint32_t
-dpi_texts_find(const struct dpi_texts *t, const uint8_t *text, unsigned len)
+void
+dpi_texts_prefetch(const struct dpi_texts *t, struct dpi_hits hits)
 {
-	const struct dpi_grams *g = t->grams;
-	struct search s = {.t = t, .text = text, .len = len, .best = DPI_TEXT_NONE};
+	unsigned at;
 
-	for (unsigned at = 0; at + g->len <= len; at += g->step) {
-		const uint64_t hash = dpi_bloom_hash(dpi_gram_at(g, text, len, at));
+	while (hits.bits != 0 && dpi_hits_next(&hits, &at))
+		rte_prefetch0(&t->slots[slot_of(t, hash_at(t, hits.text, at))]);
+}
 
-		if (!dpi_bloom_has(&g->bloom, hash))
-			continue;
-		compare(&s, hash, at);
+uint32_t
+dpi_texts_find(const struct dpi_texts *t, struct dpi_hits hits)
+{
+	struct search s = {.t = t, .text = hits.text, .best = DPI_TEXT_NONE};
+	unsigned at;
+
+	while (dpi_hits_next(&hits, &at)) {
+		compare(&s, hash_at(t, hits.text, at), at);
 		if (s.compared > COMPARE_MAX)
 			return DPI_TEXT_UNKNOWN;
 	}

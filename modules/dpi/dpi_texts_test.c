@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "modules/dpi/dpi_grams.h"
 #include "modules/dpi/dpi_texts.h"
 
 #define TEXTS 60
@@ -43,15 +44,35 @@ walk(const struct dpi_expression *e, const char *text)
 	return DPI_TEXT_NONE;
 }
 
-static uint32_t
-find(const struct dpi_texts *t, const char *text)
+static struct dpi_sieve *
+sieve_of(const struct dpi_expression *e, uint32_t nb)
 {
-	const size_t len = strlen(text);
-	uint8_t *copy = malloc(len + !len); /* ends where memory does, for the sanitizer to see */
+	struct dpi_need need;
+	struct dpi_sieve *sieve;
+	struct dpi_grams *g;
+
+	assert_int_equal(dpi_grams_need(e, nb, true, &need), 0);
+	assert_int_equal(dpi_sieve_make(&need, nb, &sieve), 0);
+	assert_int_equal(dpi_grams_build(e, nb, true, sieve, &g), 0);
+	dpi_grams_free(g);
+	return sieve;
+}
+
+static uint32_t
+find(const struct dpi_texts *t, const struct dpi_sieve *sieve, const char *text)
+{
+	const unsigned len = (unsigned)strlen(text);
+	/* It ends where memory that may be read does, for the sanitizer to see. */
+	uint8_t *copy = malloc(len + DPI_SIEVE_BEHIND);
+	const struct dpi_text of = {.at = copy, .len = len};
+	struct dpi_hits hits = {.sieve = sieve, .text = &of};
 	uint32_t id;
 
 	memcpy(copy, text, len);
-	id = dpi_texts_find(t, copy, (unsigned)len);
+	memset(copy + len, 'a', DPI_SIEVE_BEHIND);
+	hits.bits = dpi_sieve_hits(sieve, &of, 0);
+	dpi_texts_prefetch(t, hits);
+	id = dpi_texts_find(t, hits);
 	free(copy);
 	return id;
 }
@@ -67,7 +88,7 @@ same_as_walk(void **state)
 	for (unsigned round = 0; round < 60; round++) {
 		const unsigned letters = 2 + draw(8), least = DPI_GRAM_MIN + draw(16);
 		struct dpi_expression e[TEXTS];
-		struct dpi_grams *g;
+		struct dpi_sieve *sieve;
 		struct dpi_texts *t;
 
 		for (unsigned i = 0; i < TEXTS; i++) {
@@ -77,8 +98,8 @@ same_as_walk(void **state)
 			e[i] = (struct dpi_expression){
 				.text = of[i], .id = i, .every = draw(3) == 0};
 		}
-		assert_int_equal(dpi_grams_build(e, TEXTS, true, &g), 0);
-		assert_int_equal(dpi_texts_build(g, e, TEXTS, &t), 0);
+		sieve = sieve_of(e, TEXTS);
+		assert_int_equal(dpi_texts_build(sieve, e, TEXTS, &t), 0);
 		for (unsigned k = 0; t != NULL && k < 500; k++) {
 			char text[3 * TEXT_MAX];
 			uint32_t is, should;
@@ -87,7 +108,7 @@ same_as_walk(void **state)
 			if (draw(4) != 0)
 				strcat(text, of[draw(TEXTS)]);
 			word(text + strlen(text), draw(40), letters);
-			is = find(t, text);
+			is = find(t, sieve, text);
 			should = walk(e, text);
 			if (is != DPI_TEXT_UNKNOWN)
 				assert_int_equal(is, should);
@@ -96,7 +117,7 @@ same_as_walk(void **state)
 		}
 		indices += t != NULL;
 		dpi_texts_free(t);
-		dpi_grams_free(g);
+		dpi_sieve_free(sieve);
 	}
 	assert_true(indices > 20);
 	assert_true(found > 5000);
@@ -109,24 +130,24 @@ crowds(void **state)
 {
 	struct dpi_expression e[TEXTS];
 	char text[2048] = "";
-	struct dpi_grams *g;
+	struct dpi_sieve *sieve;
 	struct dpi_texts *t;
 
 	(void)state;
 	for (unsigned i = 0; i < TEXTS; i++)
 		e[i] = (struct dpi_expression){.text = "the same text", .id = i};
-	assert_int_equal(dpi_grams_build(e, TEXTS, true, &g), 0);
-	assert_int_equal(dpi_texts_build(g, e, TEXTS, &t), 0);
+	sieve = sieve_of(e, TEXTS);
+	assert_int_equal(dpi_texts_build(sieve, e, TEXTS, &t), 0);
 	assert_null(t);
-	assert_int_equal(dpi_texts_build(g, e, 1, &t), 0);
+	assert_int_equal(dpi_texts_build(sieve, e, 1, &t), 0);
 	assert_non_null(t);
 	for (unsigned i = 0; i < 100; i++)
 		strcat(text, "the same test ");
-	assert_int_equal(find(t, text), DPI_TEXT_UNKNOWN);
-	assert_int_equal(find(t, "the same text"), 0);
+	assert_int_equal(find(t, sieve, text), DPI_TEXT_UNKNOWN);
+	assert_int_equal(find(t, sieve, "the same text"), 0);
 	assert_true(dpi_texts_memory(t) > 64);
 	dpi_texts_free(t);
-	dpi_grams_free(g);
+	dpi_sieve_free(sieve);
 	assert_int_equal(dpi_texts_build(NULL, e, 1, &t), 0);
 	assert_null(t);
 }
