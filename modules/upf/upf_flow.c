@@ -94,20 +94,55 @@ place_of(const struct upf_flows *t, uint32_t home, uint16_t tick, uint16_t *most
 	return oldest;
 }
 
+static uint32_t
+home_of(const struct upf_flows *t, const struct upf_flow *f)
+{
+	struct upf_flow_key key = f->key;
+
+	memset(key.zero, 0, sizeof(key.zero));
+	if (!(key.what & UPF_FLOW_IP6))
+		memset(key.ends[0] + sizeof(f->end4), 0, sizeof(f->first));
+	return upf_flow_home(t, upf_flow_hash(t, &key));
+}
+
 /* The line is free from now on: its home does not know of it. */
 static void
 leave(struct upf_flows *t, uint32_t at)
 {
 	struct upf_flow *f = &t->flows[at];
-	struct upf_flow_key key = f->key;
-	uint32_t home;
 
-	memset(key.zero, 0, sizeof(key.zero));
-	if (!(key.what & UPF_FLOW_IP6))
-		memset(key.ends[0] + sizeof(f->end4), 0, sizeof(f->first));
-	home = upf_flow_home(t, upf_flow_hash(t, &key));
-	t->flows[home].kin &= (uint8_t) ~(1U << at % UPF_FLOW_WAYS);
+	t->flows[home_of(t, f)].kin &= (uint8_t) ~(1U << at % UPF_FLOW_WAYS);
 	f->key.handle = 0;
+}
+
+/* A flow takes another line; what that one says of its kin stays. */
+static void
+move_in(struct upf_flows *t, const struct upf_flow *f, uint32_t at, uint32_t home)
+{
+	struct upf_flow *to = &t->flows[at];
+	const uint8_t kin = to->kin;
+
+	*to = *f;
+	to->kin = kin;
+	t->flows[home].kin |= (uint8_t)(1U << at % UPF_FLOW_WAYS);
+}
+
+uint32_t
+upf_flow_bring_home(struct upf_flows *t, uint32_t at, uint64_t hash, uint16_t tick)
+{
+	const uint32_t home = upf_flow_home(t, hash);
+	const struct upf_flow f = t->flows[at], other = t->flows[home];
+
+	if (at == home || (f.state | other.state) & UPF_FLOW_SCANNING ||
+	    (other.key.handle != 0 && (uint16_t)(tick - other.seen) < UPF_FLOW_IDLE))
+		return at;
+	leave(t, at);
+	if (other.key.handle != 0) {
+		leave(t, home);
+		move_in(t, &other, at, home_of(t, &other));
+	}
+	move_in(t, &f, home, home);
+	return home;
 }
 
 uint32_t

@@ -205,6 +205,17 @@ upf_flow_way_set(struct upf_flow *f, unsigned d, uint64_t way)
 /** @return index of the flow, or UPF_FLOW_NONE. */
 uint32_t upf_flow_find(const struct upf_flows *t, const struct upf_flow_key *key, uint64_t hash);
 
+#define UPF_FLOW_IDLE 2 /**< ticks after which a flow makes room at another's home */
+
+/**
+ * A flow that upf_flow_find() found elsewhere takes the line at home, where that is free or its
+ * flow idles: a full table is full of flows that are over, and those in use are the ones to be
+ * near. A flow with a scan, which knows its index, stays where it is.
+ * @param tick of now; the index of a flow that was seen in it does not change
+ * @return index of the flow from now on
+ */
+uint32_t upf_flow_bring_home(struct upf_flows *t, uint32_t at, uint64_t hash, uint16_t tick);
+
 /** Fetches what upf_flow_find() reads for a flow that is not at home, or where a new one goes.
  * @return whether it may be there already */
 static inline bool

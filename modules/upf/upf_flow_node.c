@@ -107,10 +107,12 @@ look_up(struct upf_flow_visit *v, uint16_t nb, uint64_t *fresh)
 		struct upf_flow_packet *p = &v->at[i];
 
 		p->flow = upf_flow_find(v->flows, &p->key, p->hash);
-		if (p->flow == UPF_FLOW_NONE)
+		if (p->flow == UPF_FLOW_NONE) {
 			*fresh |= 1ULL << i;
-		else
-			asked |= (uint64_t)!take_lane(v, i) << i;
+			continue;
+		}
+		p->flow = upf_flow_bring_home(v->flows, p->flow, p->hash, v->tick);
+		asked |= (uint64_t)!take_lane(v, i) << i;
 	}
 	for (uint64_t left = *fresh; left != 0; left &= left - 1)
 		v->at[__builtin_ctzll(left)].flow = UPF_FLOW_NONE;

@@ -49,7 +49,7 @@ struct model {
 	struct upf_flows *t;
 	uint16_t mark[WORLD]; /* of the flow, 0: not in the table */
 	uint16_t seen[WORLD];
-	uint32_t nb;
+	uint32_t nb, moved;
 };
 
 /* The number that a flow of the table was given, and by key_of() which it is. */
@@ -72,6 +72,31 @@ went(struct model *m, const struct upf_flow *gone)
 	m->nb--;
 }
 
+/* Either the flow and the one at its home change places, with all they have, or nothing does. */
+static void
+bring_home(struct model *m, uint32_t at, uint64_t hash, uint16_t tick)
+{
+	const uint32_t home = upf_flow_home(m->t, hash);
+	const struct upf_flow f = m->t->flows[at], other = m->t->flows[home];
+	const bool moves = at != home && !((f.state | other.state) & UPF_FLOW_SCANNING) &&
+			   (other.key.handle == 0 || (uint16_t)(tick - other.seen) >= 2);
+	const uint32_t is = upf_flow_bring_home(m->t, at, hash, tick);
+
+	m->moved += moves;
+	assert_int_equal(is, moves ? home : at);
+	assert_memory_equal(&m->t->flows[is], &f, offsetof(struct upf_flow, kin));
+	assert_int_equal(m->t->flows[is].state, f.state);
+	if (!moves)
+		return;
+	assert_int_equal(m->t->flows[at].key.handle, other.key.handle);
+	if (other.key.handle != 0) {
+		const struct upf_flow_key k = key_of(number_of(&other));
+
+		assert_int_equal(upf_flow_find(m->t, &k, upf_flow_hash(m->t, &k)), at);
+		assert_memory_equal(&m->t->flows[at], &other, offsetof(struct upf_flow, kin));
+	}
+}
+
 static void
 step(struct model *m, uint32_t i, uint16_t tick)
 {
@@ -85,6 +110,8 @@ step(struct model *m, uint32_t i, uint16_t tick)
 		assert_int_equal(m->t->flows[at].app, m->mark[i]);
 		assert_int_equal(number_of(&m->t->flows[at]), i);
 		assert_true(k.what & UPF_FLOW_IP6 || m->t->flows[at].first == ~i);
+		bring_home(m, at, hash, tick);
+		at = upf_flow_find(m->t, &k, hash);
 		upf_flow_seen(&m->t->flows[at], tick);
 		m->seen[i] = tick;
 		return;
@@ -98,6 +125,7 @@ step(struct model *m, uint32_t i, uint16_t tick)
 		return;
 	assert_int_equal(m->t->flows[at].state | m->t->flows[at].app, 0);
 	m->t->flows[at].app = m->mark[i] = (uint16_t)(1 + rnd(65535));
+	m->t->flows[at].state = rnd(8) ? UPF_FLOW_FINAL : UPF_FLOW_SCANNING;
 	upf_flow_way_set(&m->t->flows[at], 0, i);
 	if (!(k.what & UPF_FLOW_IP6))
 		m->t->flows[at].first = ~i;
@@ -122,7 +150,7 @@ random_flows_as_a_model_has_them(void **state)
 			now_ns += TICK_NS;
 		assert_int_equal(m->t->stats.live, m->nb);
 	}
-	assert_true(m->t->stats.evicted > 10000 && m->t->stats.crowded > 0);
+	assert_true(m->t->stats.evicted > 10000 && m->t->stats.crowded > 0 && m->moved > 10000);
 	assert_int_equal(m->t->stats.made, m->nb + m->t->stats.evicted);
 	upf_flows_destroy(m->t);
 	free(m);
