@@ -2,7 +2,10 @@
 #ifndef AIRPATH_MODULES_PHY_JOB_H
 #define AIRPATH_MODULES_PHY_JOB_H
 
-/** Between phy_path.c, which takes and copies frames, and phy_out.c, which lets them go. */
+/**
+ * Between phy_path.c, which takes and copies frames, phy_path_control.c, which takes those without
+ * a TB, and phy_out.c, which lets them go.
+ */
 
 #include "modules/phy/phy_path.h"
 
@@ -30,5 +33,21 @@ uint64_t phy_hold_end(struct phy_path_carrier *c, uint64_t now_ns);
 
 /** The copy leaves, or is kept; without a copy (no mbuf) only what hangs on it happens. */
 void phy_job_send(struct phy_path *path, const struct phy_job *j, uint64_t *drops);
+
+/** Drops a frame, and counts it. */
+static inline void
+phy_path_lose(struct rte_mbuf *m, int reason, uint64_t *drops)
+{
+	drops[reason]++;
+	rte_pktmbuf_free(m);
+}
+
+/**
+ * A frame that is not TX_Data.request: an SR, a gNB's request for TBs, or one to drop.
+ * @param reason why TX_Data.request could not be read of it, enum phy_loop_drop
+ * @param used one more where the frame ends here and is no drop
+ */
+void phy_path_control(struct phy *p, uint32_t side, struct rte_mbuf *m, const struct nfapi_p7 *h,
+		      int reason, uint16_t *used, uint64_t *drops);
 
 #endif

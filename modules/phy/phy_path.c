@@ -98,13 +98,6 @@ job_hold(struct phy_path_carrier *c, struct phy_job *j, uint64_t now_ns)
 	}
 }
 
-static inline void
-frame_drop(struct rte_mbuf *m, int reason, uint64_t *drops)
-{
-	drops[reason]++;
-	rte_pktmbuf_free(m);
-}
-
 /** Of the grant, echoed in the first segment. */
 static uint16_t
 handle_of(const struct rte_mbuf *m)
@@ -197,96 +190,6 @@ bsr_look(struct phy *p, uint32_t side, const struct rte_mbuf *m, const struct nf
 	phy_sr_frame(&p->sr[side], m, h, again);
 }
 
-/** A frame's body that is no data. @param[out] len what of it lies in the first segment */
-static const uint8_t *
-body_of(const struct rte_mbuf *m, const struct nfapi_p7 *h, size_t *len)
-{
-	*len = RTE_MIN(m->data_len - (size_t)FAPI_HDR_LEN, (size_t)h->length - NFAPI_P7_LEN);
-	return rte_pktmbuf_mtod_offset(m, const uint8_t *, FAPI_HDR_LEN);
-}
-
-/** A UE's SR goes to the gNB as SR.indication, in its own frame. */
-static void
-sr_forward(struct phy *p, uint32_t side, struct rte_mbuf *m, const struct nfapi_p7 *h)
-{
-	const uint32_t egress = phy_egress(p, side);
-	struct phy_path *path = &p->path[side];
-	uint8_t *q = rte_pktmbuf_mtod(m, uint8_t *);
-	struct nfapi_p7 to = *h;
-
-	to.message_id = FAPI_SR_INDICATION;
-	to.checksum = 0;
-	memcpy(q, p->cfg.side[egress].dst, 6);
-	memcpy(q + 6, p->cfg.side[egress].src, 6);
-	nfapi_p7_put(q + NFAPI_ETHER_LEN, &to);
-	*ap_meta(m) = (struct ap_meta){.flags = AP_M_CONTROL};
-	path->out[path->nb_out++] = m;
-}
-
-/** What a gNB's PHY takes beside TX_Data.request. @return whether it was such a message */
-static bool
-gnb_request(struct phy *p, uint32_t side, struct rte_mbuf *m, const struct nfapi_p7 *h,
-	    struct batch *b, uint64_t *drops)
-{
-	const bool uplink = h->message_id == FAPI_UL_TTI_REQUEST;
-	const uint8_t *body;
-	struct fapi_sr sr;
-	size_t len;
-	int reason;
-
-	if (side == PHY_UES ? h->message_id != FAPI_SR_REQUEST
-			    : !uplink && h->message_id != FAPI_DL_TTI_REQUEST)
-		return false;
-	body = body_of(m, h, &len);
-	if (side == PHY_UES) {
-		reason = fapi_sr_decode(body, len, &sr) < 0 ? (int)PHY_BAD_BODY
-			 : (uint16_t)(sr.rnti - p->cfg.rnti) >= p->cfg.nb_ues
-				 ? (int)PHY_UNKNOWN_RNTI
-				 : -1;
-		if (reason < 0) {
-			p->sr[side].srs++;
-			sr_forward(p, side, m, h);
-			return true;
-		}
-	} else {
-		reason = phy_request_take(p, uplink, (uint8_t)h->phy_id, body, len);
-	}
-	if (reason >= 0) {
-		frame_drop(m, reason, drops);
-		return true;
-	}
-	b->nb_frames++;
-	rte_pktmbuf_free(m);
-	return true;
-}
-
-/** A frame that is not TX_Data.request: an SR, or `reason` to drop it. */
-static void
-request_in(struct phy *p, uint32_t side, struct rte_mbuf *m, const struct nfapi_p7 *h, int reason,
-	   struct batch *b, uint64_t *drops)
-{
-	const uint8_t *body;
-	struct fapi_sr sr;
-	size_t len;
-
-	if (p->requests && reason == PHY_UNKNOWN_MESSAGE && gnb_request(p, side, m, h, b, drops))
-		return;
-	if (reason != PHY_UNKNOWN_MESSAGE || h->message_id != FAPI_SR_REQUEST || p->requests) {
-		frame_drop(m, reason, drops);
-		return;
-	}
-	body = body_of(m, h, &len);
-	if (fapi_sr_decode(body, len, &sr) < 0) {
-		frame_drop(m, PHY_BAD_BODY, drops);
-	} else if (sr.rnti != p->cfg.rnti) {
-		frame_drop(m, PHY_UNKNOWN_RNTI, drops);
-	} else {
-		phy_sr_request(&p->sr[side], &sr);
-		b->nb_frames++;
-		rte_pktmbuf_free(m);
-	}
-}
-
 static void
 frame_in(struct phy *p, uint32_t side, struct rte_mbuf *m, uint64_t now_ns, struct batch *b,
 	 uint64_t *drops)
@@ -299,18 +202,18 @@ frame_in(struct phy *p, uint32_t side, struct rte_mbuf *m, uint64_t now_ns, stru
 	int ret = frame_check(p, m, &h);
 
 	if (unlikely(ret < 0)) {
-		request_in(p, side, m, &h, -ret - 1, b, drops);
+		phy_path_control(p, side, m, &h, -ret - 1, &b->nb_frames, drops);
 		return;
 	}
 	c = &path->carrier[h.phy_id];
 	tb = tb_of(p, side, c, m, &h, now_ns, b);
 	if (unlikely(tb->drop >= 0)) {
-		frame_drop(m, tb->drop, drops);
+		phy_path_lose(m, tb->drop, drops);
 		return;
 	}
 	if (unlikely(phy_rng_hit(&path->rng, path->odds_frame_loss))) {
 		path->stats.frames_lost++;
-		frame_drop(m, PHY_FRAME_LOSS, drops);
+		phy_path_lose(m, PHY_FRAME_LOSS, drops);
 		return;
 	}
 	if (unlikely(p->cfg.grant_on_sr))
