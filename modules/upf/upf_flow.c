@@ -113,6 +113,7 @@ leave(struct upf_flows *t, uint32_t at)
 
 	t->flows[home_of(t, f)].kin &= (uint8_t) ~(1U << at % UPF_FLOW_WAYS);
 	f->key.handle = 0;
+	f->state = 0;
 }
 
 /* A flow takes another line; what that one says of its kin stays. */

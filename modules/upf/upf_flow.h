@@ -211,8 +211,7 @@ uint32_t upf_flow_find(const struct upf_flows *t, const struct upf_flow_key *key
  * A flow that upf_flow_find() found elsewhere takes the line at home, where that is free or its
  * flow idles: a full table is full of flows that are over, and those in use are the ones to be
  * near. A flow with a scan, which knows its index, stays where it is.
- * @param tick of now; the index of a flow that was seen in it does not change
- * @return index of the flow from now on
+ * @return index of the flow from now on; where it is another one, indices found before may be wrong
  */
 uint32_t upf_flow_bring_home(struct upf_flows *t, uint32_t at, uint64_t hash, uint16_t tick);
 

@@ -345,7 +345,7 @@ lane_of(struct upf_flow_visit *v, unsigned i)
 	const unsigned group = upf_matched_lane(v->pkts[i]);
 	struct upf_flow_packet *p = &v->at[i];
 
-	/* An earlier packet of this vector may have made it, or taken its place. */
+	/* An earlier packet of this vector may have made it, taken its place or moved it. */
 	if (p->flow == UPF_FLOW_NONE ||
 	    (v->replaced && !upf_flow_is(&v->flows->flows[p->flow], &p->key)))
 		p->flow = upf_flow_find(v->flows, &p->key, p->hash);
@@ -409,7 +409,6 @@ read_headers(struct upf_flow_visit *v, uint64_t fresh)
 void
 upf_flow_decide(struct upf_flow_visit *v, uint64_t asked, uint64_t fresh)
 {
-	v->replaced = false;
 	v->names.nb = 0;
 	fetch(v, asked);
 	if (fresh != 0)

@@ -90,6 +90,7 @@ look_up(struct upf_flow_visit *v, uint16_t nb, uint64_t *fresh)
 {
 	uint64_t asked = 0, elsewhere = 0;
 
+	v->replaced = false;
 	for (uint16_t i = 0; i < nb; i++) {
 		const struct upf_flow_packet *p = &v->at[i];
 
@@ -105,13 +106,16 @@ look_up(struct upf_flow_visit *v, uint16_t nb, uint64_t *fresh)
 	for (; elsewhere != 0; elsewhere &= elsewhere - 1) {
 		const uint16_t i = (uint16_t)__builtin_ctzll(elsewhere);
 		struct upf_flow_packet *p = &v->at[i];
+		uint32_t at;
 
 		p->flow = upf_flow_find(v->flows, &p->key, p->hash);
 		if (p->flow == UPF_FLOW_NONE) {
 			*fresh |= 1ULL << i;
 			continue;
 		}
-		p->flow = upf_flow_bring_home(v->flows, p->flow, p->hash, v->tick);
+		at = p->flow;
+		p->flow = upf_flow_bring_home(v->flows, at, p->hash, v->tick);
+		v->replaced |= p->flow != at;
 		asked |= (uint64_t)!take_lane(v, i) << i;
 	}
 	for (uint64_t left = *fresh; left != 0; left &= left - 1)

@@ -539,7 +539,78 @@ packets_of_a_vector_keep_their_order(void **state)
 	assert_int_equal(one(request(4200, "news.example")), NEWS_UP);
 }
 
-/* Everything at once, in vectors: packets keep their order in a flow, and none is lost. */
+static uint32_t
+home(uint16_t ue_port)
+{
+	struct upf_flow_key k = {.handle = HANDLE, .proto = 6, .what = UPF_FLOW_PORTS};
+
+	be32_put(k.ends[0], UE);
+	be32_put(k.ends[1], SERVER);
+	be16_put((uint8_t *)&k.ports[0], ue_port);
+	be16_put((uint8_t *)&k.ports[1], 80);
+	return upf_flow_home(w.flows, upf_flow_hash(w.flows, &k));
+}
+
+/* The next port whose flow is at home there. */
+static uint16_t
+port_at(uint32_t line, uint16_t ue_port)
+{
+	while (home(++ue_port) != line)
+		assert_int_not_equal(ue_port, UINT16_MAX);
+	return ue_port;
+}
+
+/* Flows change places between packets of one vector: the first of `f` found it where it has to make
+ * room for an idle flow of another application, once the second packet's flow went home. */
+static void
+flows_change_places_within_a_vector(void **state)
+{
+	const uint16_t old = 4000;
+	struct rte_mbuf *m[3], **out;
+	uint16_t f, g;
+
+	(void)state;
+	upf_flows_destroy(w.flows);
+	w.flows = upf_flows_create(UPF_FLOW_WAYS);
+	session(1);
+	applications((const struct dpi_rule[]){{DPI_RULE_HOST, NEWS, .text = "news.example"},
+					       {DPI_RULE_HOST, VIDEO, .text = "video.example"}},
+		     2);
+	g = port_at(home(old), old);
+	f = port_at(home(old) ^ 1, old);
+	assert_int_equal(connect_to(old, "video.example"), VIDEO_UP);
+	match->worker.now_ns = flow->worker.now_ns += AP_NS_PER_S;
+	assert_int_equal(one(bare(true, g, SYN)), OTHER_UP);
+	assert_int_equal(one(bare(true, f, SYN)), OTHER_UP);
+	assert_int_equal(w.flows->flows[home(old)].key.ports[0], rte_cpu_to_be_16(old));
+	assert_int_equal(w.flows->flows[home(f)].key.ports[0], rte_cpu_to_be_16(g));
+	m[0] = request(f, "news.example");
+	m[1] = bare(true, g, ACK);
+	m[2] = bare(true, f, ACK);
+	assert_int_equal(run(m, 3, &out), 3);
+	assert_int_equal(upf_matched_lane(out[0]), NEWS_UP);
+	assert_int_equal(upf_matched_lane(out[1]), OTHER_UP);
+	assert_int_equal(upf_matched_lane(out[2]), NEWS_UP);
+	rte_pktmbuf_free_bulk(out, 3);
+	assert_int_equal(w.flows->flows[home(g)].key.ports[0], rte_cpu_to_be_16(g));
+	assert_int_equal(w.flows->flows[home(f)].key.ports[0], rte_cpu_to_be_16(f));
+	assert_int_equal(one(bare(false, old, ACK)), VIDEO_DOWN);
+	assert_int_equal(one(bare(false, f, ACK)), NEWS_DOWN);
+}
+
+/* The lane is of the default PDR or of the application that the port's flows are of. */
+static void
+is_of_its_flow(struct rte_mbuf *m)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod(m, const uint8_t *);
+	const bool up = be32_get(ip + 12) == UE;
+	const unsigned kind = be16_get(ip + (up ? 20 : 22)) % 3, lane = upf_matched_lane(m);
+
+	assert_true(lane == (up ? OTHER_UP : OTHER_DOWN) || lane == 2 * kind + !up);
+}
+
+/* Everything at once, in vectors: packets keep their order in a flow, and none is lost or takes the
+ * lane of another flow. */
 static void
 random_traffic_over_swaps(void **state)
 {
@@ -570,8 +641,10 @@ random_traffic_over_swaps(void **state)
 		flow->worker.now_ns += 50 * AP_NS_PER_MS;
 		sent += nb;
 		n = run(m, nb, &out);
-		for (uint16_t i = 0; i < n; i++)
+		for (uint16_t i = 0; i < n; i++) {
+			is_of_its_flow(out[i]);
 			lanes[upf_matched_lane(out[i])]++;
+		}
 		got += n;
 		rte_pktmbuf_free_bulk(out, n);
 		if (round == 1000)
@@ -609,6 +682,7 @@ main(void)
 		TEST(segments_without_data_follow_the_request),
 		TEST(answers_may_be_other_than_foretold),
 		TEST(packets_of_a_vector_keep_their_order),
+		TEST(flows_change_places_within_a_vector),
 		TEST(random_traffic_over_swaps),
 	};
 

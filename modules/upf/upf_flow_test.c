@@ -72,6 +72,25 @@ went(struct model *m, const struct upf_flow *gone)
 	m->nb--;
 }
 
+/* Each line's `kin` is exactly the lines of the bucket whose flows are at home there. */
+static void
+kin_is_right(const struct upf_flows *t, uint32_t bucket)
+{
+	uint8_t kin[UPF_FLOW_WAYS] = {0};
+
+	for (unsigned l = 0; l < UPF_FLOW_WAYS; l++) {
+		const struct upf_flow *f = &t->flows[bucket + l];
+
+		if (f->key.handle != 0) {
+			const struct upf_flow_key k = key_of(number_of(f));
+
+			kin[upf_flow_home(t, upf_flow_hash(t, &k)) - bucket] |= (uint8_t)(1U << l);
+		}
+	}
+	for (unsigned l = 0; l < UPF_FLOW_WAYS; l++)
+		assert_int_equal(t->flows[bucket + l].kin, kin[l]);
+}
+
 /* Either the flow and the one at its home change places, with all they have, or nothing does. */
 static void
 bring_home(struct model *m, uint32_t at, uint64_t hash, uint16_t tick)
@@ -85,15 +104,17 @@ bring_home(struct model *m, uint32_t at, uint64_t hash, uint16_t tick)
 	m->moved += moves;
 	assert_int_equal(is, moves ? home : at);
 	assert_memory_equal(&m->t->flows[is], &f, offsetof(struct upf_flow, kin));
-	assert_int_equal(m->t->flows[is].state, f.state);
+	assert_int_equal(m->t->flows[is].way[1], f.way[1]); /* and state */
 	if (!moves)
 		return;
+	kin_is_right(m->t, home / UPF_FLOW_WAYS * UPF_FLOW_WAYS);
 	assert_int_equal(m->t->flows[at].key.handle, other.key.handle);
 	if (other.key.handle != 0) {
 		const struct upf_flow_key k = key_of(number_of(&other));
 
 		assert_int_equal(upf_flow_find(m->t, &k, upf_flow_hash(m->t, &k)), at);
 		assert_memory_equal(&m->t->flows[at], &other, offsetof(struct upf_flow, kin));
+		assert_int_equal(m->t->flows[at].way[1], other.way[1]);
 	}
 }
 
