@@ -135,6 +135,53 @@ precedence(void **state)
 	dpi_set_free(set);
 }
 
+/* Wherever in a URL the pattern is, and whatever the filters in front looked at before. */
+static void
+patterns_are_found_anywhere(void **state)
+{
+	const struct dpi_rule rules[] = {
+		{DPI_RULE_URL_PATTERN, 1, 0, "news.example/B", {.flags = 0}},
+		{DPI_RULE_URL_PATTERN, 2, 1, "shop\\.example/[B-D]", {.flags = 0}},
+	};
+	static const char *const texts[] = {"news.example/B", "shop.example/C"};
+	struct dpi_set *sets[] = {built(rules, 1), built(rules + 1, 1), built(rules, 2)};
+	char path[DPI_URL_MAX];
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		const size_t len = strlen(texts[i]);
+
+		for (size_t at = 1; at + len + 1 < sizeof(path); at += at < 700 ? 1 : 13) {
+			memset(path, '/', sizeof(path));
+			memcpy(path + at, texts[i], len);
+			path[at + len + at % 2] = '\0';
+			assert_int_equal(url(sets[i], "h", path), i + 1);
+			assert_int_equal(url(sets[2], "h", path), i + 1);
+			assert_int_equal(url(sets[!i], "h", path), 0);
+		}
+	}
+	for (unsigned i = 0; i < 3; i++)
+		dpi_set_free(sets[i]);
+}
+
+/* Names have no case, nor have patterns of them: also where one filter is for both forms. */
+static void
+host_patterns_have_no_case(void **state)
+{
+	const struct dpi_rule rules[] = {
+		{DPI_RULE_HOST_PATTERN, 1, 0, "tUbEs", {.flags = 0}},
+		{DPI_RULE_HOST_PATTERN, 2, 1, "[0-9]XYZ\\.NET", {.flags = 0}},
+	};
+	struct dpi_set *set = built(rules, NB(rules));
+
+	(void)state;
+	assert_int_equal(host(set, "1xyz.net"), 2);
+	assert_int_equal(host(set, "www.9xyz.net.example"), 2);
+	assert_int_equal(host(set, "mytubes.example"), 1);
+	assert_int_equal(host(set, "xyz.net"), 0);
+	dpi_set_free(set);
+}
+
 static void
 whole_urls_are_at_the_start(void **state)
 {
@@ -447,6 +494,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hosts_and_domains),
 		cmocka_unit_test(precedence),
+		cmocka_unit_test(patterns_are_found_anywhere),
+		cmocka_unit_test(host_patterns_have_no_case),
 		cmocka_unit_test(whole_urls_are_at_the_start),
 		cmocka_unit_test(flows_of_both_directions),
 		cmocka_unit_test(a_set_without_rules),
