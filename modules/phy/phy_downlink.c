@@ -56,14 +56,33 @@ answer(struct phy_downlink *d, uint64_t a)
 	atomic_store_explicit(&d->head, head + 1, memory_order_release);
 }
 
-/** TS 38.321 §5.3.2.2: NDI toggled, or a first TB: a new one; else it is combined. */
+static struct phy_uplink_soft *
+soft_of(struct phy *p, uint16_t ue, uint8_t carrier, uint8_t process)
+{
+	return &p->downlink.soft[((size_t)ue * p->cfg.carriers + carrier) * FAPI_DCI_PROCESSES +
+				 process % FAPI_DCI_PROCESSES];
+}
+
+void
+phy_downlink_assign(struct phy *p, uint8_t carrier, const struct fapi_grant *g)
+{
+	struct phy_uplink_soft *s;
+
+	if (likely(g->k1 == 0))
+		return;
+	s = soft_of(p, (uint16_t)(g->rnti - p->cfg.rnti), carrier, g->harq_process);
+	if (!s->known || s->new_data != g->new_data)
+		*s = (struct phy_uplink_soft){.known = true, .new_data = g->new_data};
+}
+
+/** What comes is combined with what has, of the TB that the newest DCI is of. */
 static enum phy_harq_verdict
 decode(struct phy_downlink *d, struct phy_uplink_soft *s, bool new_data, struct phy_rng *rng)
 {
 	uint8_t combined;
 
-	if (!s->known || s->new_data != new_data)
-		*s = (struct phy_uplink_soft){.known = true, .new_data = new_data};
+	if (unlikely(s->new_data != new_data))
+		return PHY_HARQ_FAILED; /* of a DCI before the newest one */
 	if (s->decoded) {
 		d->again++;
 		return PHY_HARQ_AGAIN;
@@ -90,11 +109,7 @@ phy_downlink_receive(struct phy *p, uint8_t carrier, struct fapi_slot at, uint16
 		d->failed++;
 		return PHY_HARQ_FAILED;
 	}
-	verdict =
-		decode(d,
-		       &d->soft[((size_t)pdu.ue * p->cfg.carriers + carrier) * FAPI_DCI_PROCESSES +
-				pdu.process % FAPI_DCI_PROCESSES],
-		       pdu.new_data, rng);
+	verdict = decode(d, soft_of(p, pdu.ue, carrier, pdu.process), pdu.new_data, rng);
 	d->failed += verdict == PHY_HARQ_FAILED;
 	value = verdict == PHY_HARQ_FAILED ? FAPI_HARQ_NACK : FAPI_HARQ_ACK;
 	if (phy_rng_hit(rng, d->odds_missed)) {

@@ -59,6 +59,12 @@ struct phy_downlink {
 int phy_downlink_init(struct phy *p);
 void phy_downlink_fini(struct phy *p);
 
+/**
+ * A UE hears the DCI of a PDSCH of this carrier, whether or not its TB comes: the TB that its
+ * process had is over where NDI is toggled (TS 38.321 §5.3.2.2). `g` is valid.
+ */
+void phy_downlink_assign(struct phy *p, uint8_t carrier, const struct fapi_grant *g);
+
 /** A TB has come that phy_request_tb() let pass. */
 enum phy_harq_verdict phy_downlink_receive(struct phy *p, uint8_t carrier, struct fapi_slot at,
 					   uint16_t index, struct phy_rng *rng);

@@ -178,6 +178,8 @@ phy_request_take(struct phy *p, bool uplink, uint8_t carrier, const uint8_t *bod
 	for (unsigned i = 0; i < nb; i++)
 		atomic_store_explicit(&r->cell[uplink][place_of(p, at)][carrier][g[i].handle],
 				      cell_make(p, at, &g[i]), memory_order_relaxed);
+	for (unsigned i = 0; !uplink && i < nb; i++)
+		phy_downlink_assign(p, carrier, &g[i]);
 	*(uplink ? &r->ul_pdus : &r->dl_pdus) += nb;
 	if (uplink && !ring_put(r, slot, carrier, g, nb))
 		return refuse(p, at, message, SFN_OUT_OF_SYNC, PHY_LATE);

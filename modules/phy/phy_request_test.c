@@ -600,6 +600,35 @@ decoded_tbs_are_acknowledged_again(void **state)
 	assert_int_equal(phy.downlink.missed, 4);
 }
 
+/** A DCI whose TB does not come ends what its process had: the next one is no repetition of it. */
+static void
+a_dci_without_its_tb_ends_the_one_before(void **state)
+{
+	struct rte_mbuf *tb;
+
+	(void)state;
+	downlink_begin(0, 0);
+	for (unsigned k = 0; k < 3; k++) {
+		const struct fapi_grant g = dci(1, 0, 9, k % 2 == 0, 500);
+
+		tick(k);
+		ask(false, k, &g, 1);
+		if (k == 1)
+			continue;
+		assert_int_equal(tb_send(PHY_GNB, k, 0, k, 500, &tb), 1);
+		rte_pktmbuf_free(tb);
+	}
+	assert_int_equal(tb_send(PHY_GNB, 1, 0, 1, 500, &tb), 0); /* too late: of the DCI before */
+	assert_int_equal(drops[PHY_SOFT_LOSS], 1);
+	for (uint64_t k = 3; k < 7; k++)
+		tick(k);
+	assert_answer(0, 1, MAC_TB_DECODED);
+	assert_answer(2, 1, MAC_TB_DECODED);
+	assert_answer(1, 1, MAC_TB_FAILED);
+	assert_no_news();
+	assert_int_equal(phy.downlink.again, 0);
+}
+
 /** Downlink as uplink; without HARQ there is nothing to combine. */
 static void
 downlink_combining_decodes(void **state)
@@ -683,6 +712,7 @@ main(void)
 		with_phy(scheduling_requests_reach_the_gnb),
 		with_phy(answers_come_k1_slots_later),
 		with_phy(decoded_tbs_are_acknowledged_again),
+		with_phy(a_dci_without_its_tb_ends_the_one_before),
 		with_phy(downlink_combining_decodes),
 		with_phy(answers_are_bounded),
 		with_phy(what_cannot_be_is_refused),
