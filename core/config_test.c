@@ -341,6 +341,10 @@ test_zero_is_not_left_out(void **state)
 	assert_problem(WITH("{id: 1}, {id: 2, lcid: 0}"), "ue[0].bearers[1].lcid", "0 is no value");
 	assert_problem(JOINED(", harq: {processes: 0, max_tx: 2}", "tb_bytes: [100]"),
 		       "ue[0].harq.processes", "0 is no value");
+	assert_problem(CELL(UES, GNB ", dl_harq: {processes: 0, max_tx: 4}", "ues: 3"),
+		       "gnb[0].dl_harq.processes", "0 is no value");
+	assert_problem(CELL(UES, GNB ", dl_harq: {processes: 8, max_tx: 0}", "ues: 3"),
+		       "gnb[0].dl_harq.max_tx", "0 is no value");
 }
 
 static struct ap_config *
