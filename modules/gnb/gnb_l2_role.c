@@ -104,19 +104,20 @@ gnb_report(const void *obj, double seconds, FILE *f, bool json)
 		       ", \"harq_lost\": %" PRIu64 ", \"harq_dtx\": %" PRIu64
 		       ", \"dl_harq_acked\": %" PRIu64 ", \"dl_harq_nacked\": %" PRIu64
 		       ", \"dl_harq_dtx\": %" PRIu64 ", \"dl_harq_retx\": %" PRIu64
-		       ", \"dl_harq_given_up\": %" PRIu64 ", \"srs\": %" PRIu64
-		       ", \"phy_errors\": %" PRIu64 ", \"scheduler\": \"%s\""
+		       ", \"dl_harq_given_up\": %" PRIu64 ", \"tb_news_lost\": %" PRIu64
+		       ", \"srs\": %" PRIu64 ", \"phy_errors\": %" PRIu64 ", \"scheduler\": \"%s\""
 		     : "%s: shared %" PRIu64 " slots, missed %" PRIu64 ", sent %" PRIu64
 		       " TBs of %" PRIu64 " B, granted %" PRIu64 " of %" PRIu64 " B, %" PRIu64
 		       " did not decode, %" PRIu64 " granted again, %" PRIu64 " lost, %" PRIu64
 		       " not sent; downlink acknowledged %" PRIu64 ", not %" PRIu64
 		       ", unanswered %" PRIu64 ", sent again %" PRIu64 ", given up %" PRIu64
-		       "; heard %" PRIu64 " SRs and %" PRIu64 " errors of the PHY, scheduler %s",
+		       "; reports on TBs lost %" PRIu64 "; heard %" PRIu64 " SRs and %" PRIu64
+		       " errors of the PHY, scheduler %s",
 		gnb->cfg->l2.name, l2->slots_served, missed, c->dl.tbs, c->dl.bytes, c->ul.tbs,
 		c->ul.bytes, c->ul.stats.failed, c->ul.stats.retx, c->ul.stats.lost,
 		c->ul.stats.not_sent, c->dl.stats.decoded, c->dl.stats.failed, c->dl.stats.dtx,
-		c->dl.stats.retx, c->dl.stats.lost, l2->fapi_rx->srs_in, l2->fapi_rx->errors_in,
-		policies[gnb->cfg->scheduler]);
+		c->dl.stats.retx, c->dl.stats.lost, c->box.full, l2->fapi_rx->srs_in,
+		l2->fapi_rx->errors_in, policies[gnb->cfg->scheduler]);
 	if (gnb->n3) {
 		fputs(json ? ", " : "; ", f);
 		gnb_n3_report(gnb->n3, f, json);

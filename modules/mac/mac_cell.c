@@ -19,6 +19,23 @@ static const struct fapi_grant full_band = {
 };
 
 static int
+releases_make(struct mac_cell_way *way, const struct mac_cell_cfg *cfg)
+{
+	struct mac_cell_releases *r = rte_zmalloc("mac_cell", cfg->nb_carriers * sizeof(*r), 0);
+
+	way->releases = r;
+	if (r == NULL)
+		return -ENOMEM;
+	r[0].processes = rte_zmalloc("mac_cell",
+				     cfg->nb_carriers * cfg->nb_ues * sizeof(*r[0].processes), 0);
+	if (r[0].processes == NULL)
+		return -ENOMEM;
+	for (uint32_t c = 1; c < cfg->nb_carriers; c++)
+		r[c].processes = r[0].processes + c * cfg->nb_ues;
+	return 0;
+}
+
+static int
 way_make(struct mac_cell_way *way, const struct mac_cell_cfg *cfg,
 	 const struct mac_net_harq_cfg *harq)
 {
@@ -39,8 +56,7 @@ way_make(struct mac_cell_way *way, const struct mac_cell_cfg *cfg,
 		mac_net_harq_init(&way->harq[i], harq);
 	if (way->harq == NULL || !harq->downlink)
 		return way->harq ? 0 : -ENOMEM;
-	way->releases = rte_zmalloc("mac_cell", cfg->nb_carriers * sizeof(*way->releases), 0);
-	return way->releases ? 0 : -ENOMEM;
+	return releases_make(way, cfg);
 }
 
 static void
@@ -48,6 +64,8 @@ way_free(struct mac_cell_way *way)
 {
 	mac_sched_fini(&way->sched);
 	rte_free(way->harq);
+	if (way->releases)
+		rte_free(way->releases[0].processes);
 	rte_free(way->releases);
 }
 

@@ -30,15 +30,15 @@ struct mac_cell_cfg {
 	struct mac_ul *ul;                 /**< [nb_ues] */
 };
 
-#define MAC_CELL_RELEASES 256 /**< of a carrier under way to its mac_build, at most */
-#define MAC_CELL_MARKS 4      /**< in which a slot may tell a carrier's mac_build of them */
+#define MAC_CELL_MARKS 4 /**< in which a slot may tell a carrier's mac_build of them */
 /** Slots from a PDSCH to its HARQ feedback: one of dl-DataToUL-ACK (TS 38.331). */
 #define MAC_CELL_K1 4
 
 /** HARQ buffers that a carrier's mac_build may flush, by UE and process. */
 struct mac_cell_releases {
-	uint32_t nb;
-	struct mac_tb_release r[MAC_CELL_RELEASES];
+	uint32_t nb;         /**< bits in `processes` */
+	uint32_t next;       /**< UE that is told of first */
+	uint32_t *processes; /**< [nb_ues] Σ 1 << process */
 };
 
 /** The PDUs of a TTI request. */
@@ -97,8 +97,8 @@ void mac_cell_not_sent(struct mac_cell *cell, struct mac_cell_way *way, const st
 		       uint32_t carrier);
 
 /**
- * The UE's place is another UE's from now on: what of its downlink was not acknowledged is given
- * up. The scheduler's lcore, or held.
+ * MAC reset of the UE (TS 38.321 §5.12): what of its downlink was not acknowledged, of all its
+ * DRBs, is given up. The scheduler's lcore, or held.
  */
 void mac_cell_reset(struct mac_cell *cell, uint32_t ue);
 

@@ -16,10 +16,8 @@ ended(struct mac_cell_way *way, uint32_t ue, uint32_t carrier, uint32_t processe
 	if (likely(processes == 0) || way->releases == NULL)
 		return;
 	r = &way->releases[carrier];
-	/* What finds no room is kept until its process has a new TB. */
-	for (; processes != 0 && r->nb < MAC_CELL_RELEASES; processes &= processes - 1)
-		r->r[r->nb++] = (struct mac_tb_release){
-			.ue = (uint16_t)ue, .process = (uint8_t)__builtin_ctz(processes)};
+	r->nb += (uint32_t)__builtin_popcount(processes & ~r->processes[ue]);
+	r->processes[ue] |= processes;
 }
 
 uint32_t
@@ -29,10 +27,18 @@ mac_cell_release(struct mac_cell *cell, uint32_t carrier, struct mac_tb_release 
 	uint32_t nb = 0;
 
 	while (r->nb > 0 && nb < MAC_TB_RELEASES) {
-		const struct mac_tb_release one = r->r[--r->nb];
+		uint32_t *set = &r->processes[r->next];
+		const int process = __builtin_ffs((int)*set) - 1;
 
-		if (harq_of(cell, &cell->dl, one.ue, carrier)->idle & 1U << one.process)
-			out[nb++] = one;
+		if (process < 0) {
+			r->next = r->next + 1 < cell->cfg.nb_ues ? r->next + 1 : 0;
+			continue;
+		}
+		*set &= *set - 1;
+		r->nb--;
+		if (harq_of(cell, &cell->dl, r->next, carrier)->idle & 1U << process)
+			out[nb++] = (struct mac_tb_release){.ue = (uint16_t)r->next,
+							    .process = (uint8_t)process};
 	}
 	return nb;
 }
@@ -92,22 +98,12 @@ heed(struct mac_cell *cell, const struct mac_tb_news *n)
 	ended(way, n->ue, n->carrier, h->idle & ~idle);
 }
 
-/** @return whether what comes to an end can be told of. */
-static bool
-room(const struct mac_cell *cell)
-{
-	for (uint32_t c = 0; cell->dl.releases && c < cell->cfg.nb_carriers; c++)
-		if (cell->dl.releases[c].nb == MAC_CELL_RELEASES)
-			return false;
-	return true;
-}
-
 void
 mac_cell_take_news(struct mac_cell *cell)
 {
 	struct mac_tb_news n;
 
-	while (room(cell) && mac_tb_box_get(&cell->box, &n))
+	while (mac_tb_box_get(&cell->box, &n))
 		heed(cell, &n);
 }
 
