@@ -122,7 +122,7 @@ void mac_cell_unsent(struct mac_cell *cell, struct mac_cell_way *way, uint32_t u
 /** Once a slot and UE: time passes, and it wants something or not. */
 void mac_cell_wanted(struct mac_cell *cell, struct mac_cell_way *way, uint32_t ue, bool wants);
 
-/** @return whether the UE has a process for new data and no other grant in the slot in hand. */
+/** @return whether the UE may be granted new data in the slot in hand: mac_net_harq_free(). */
 bool mac_cell_free(const struct mac_cell *cell, const struct mac_cell_way *way, uint32_t ue,
 		   uint32_t carrier);
 

@@ -142,12 +142,7 @@ bool
 mac_cell_free(const struct mac_cell *cell, const struct mac_cell_way *way, uint32_t ue,
 	      uint32_t carrier)
 {
-	const struct mac_net_harq *h;
-
-	if (way->harq == NULL)
-		return true;
-	h = harq_of(cell, way, ue, carrier);
-	return h->idle != 0 && h->last != cell->slot;
+	return way->harq == NULL || mac_net_harq_free(harq_of(cell, way, ue, carrier), cell->slot);
 }
 
 void

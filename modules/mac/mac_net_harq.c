@@ -127,6 +127,10 @@ mac_net_harq_report(struct mac_net_harq *h, uint8_t process, uint64_t at,
 	s->dtx += verdict == MAC_TB_DTX;
 	if (verdict != MAC_TB_NOT_SENT)
 		h->heard = RTE_MAX(h->heard, at);
+	if (verdict == MAC_TB_DTX)
+		h->silent++;
+	else
+		h->silent = 0;
 	if (!((h->waiting | h->pending | h->parked) & bit) || at < p->first_at)
 		return;
 	if (verdict == MAC_TB_DECODED) {
@@ -176,6 +180,7 @@ mac_net_harq_expire(struct mac_net_harq *h, uint64_t now, struct mac_net_harq_st
 		if (now - h->process[i].granted_at > MAC_NET_HARQ_WAIT) {
 			s->unheard++;
 			s->dtx += h->downlink;
+			h->silent += h->downlink;
 			if (h->downlink)
 				in_error(h, i, s);
 			else

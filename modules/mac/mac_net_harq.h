@@ -14,13 +14,16 @@
  *
  * Downlink HARQ (TS 38.321 §5.3.2, TS 38.213 §9) is the same with a TB that the network has: what
  * was not acknowledged is sent again until max_tx transmissions were, no answer being a negative
- * one. Only what the PHY refused was not sent and does not count.
+ * one. Only what the PHY refused was not sent and does not count. A UE that does not answer again
+ * and again is sent a new TB now and then alone, so that it is not in the way of others.
  *
  * Slots are counted without a wrap. Owner: the scheduler's lcore.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include <rte_branch_prediction.h>
 
 #include "codec/fapi.h"
 #include "modules/mac/mac_harq.h"
@@ -57,6 +60,7 @@ struct mac_net_harq {
 	uint64_t oldest;  /**< no process waits since before this slot */
 	uint64_t last;    /**< slot of the newest grant */
 	uint64_t heard;   /**< slot of the newest TB that came */
+	uint32_t silent;  /**< downlink: transmissions in a row that were not answered */
 	bool downlink;    /**< constant */
 	uint8_t max_tx;   /**< constant */
 	struct mac_net_process process[MAC_HARQ_MAX];
@@ -83,6 +87,16 @@ static inline int
 mac_net_harq_idle(const struct mac_net_harq *h)
 {
 	return __builtin_ffs((int)h->idle) - 1;
+}
+
+/** @return whether a new TB may be granted in slot `now`: one a slot. */
+static inline bool
+mac_net_harq_free(const struct mac_net_harq *h, uint64_t now)
+{
+	if (h->idle == 0 || h->last == now)
+		return false;
+	return likely(h->silent < MAC_NET_HARQ_VAIN) ||
+	       ((h->waiting | h->pending) == 0 && now - h->last > MAC_NET_HARQ_WAIT);
 }
 
 /** The UE wants something. */

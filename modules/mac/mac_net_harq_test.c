@@ -268,6 +268,34 @@ downlink_refusals_do_not_count(void **state)
 	assert_int_equal(mac_net_harq_idle(&h), 0);
 }
 
+/** TBs that have begun are sent as often as others, but new ones only one by one, far apart. */
+static void
+downlink_a_silent_ue_is_sent_little(void **state)
+{
+	struct fapi_grant g;
+	uint64_t now = 1000, fresh = 0;
+
+	(void)state;
+	start_downlink(4, 8);
+	for (; now < 1000 + 40 * MAC_NET_HARQ_WAIT; now++) {
+		mac_net_harq_expire(&h, now, &s);
+		if (mac_net_harq_pending(&h) < 0 && !mac_net_harq_free(&h, now))
+			continue;
+		fresh += mac_net_harq_pending(&h) < 0;
+		grant(now, 1000, &g);
+	}
+	assert_in_range(fresh, 8, 12); /* with answers that are negative 20 */
+	assert_int_equal(s.lost, fresh - (h.idle != 0xF));
+	/* No answer was detected: that is none. */
+	mac_net_harq_report(&h, 0, now, MAC_TB_DTX, &s);
+	assert_true(h.silent > MAC_NET_HARQ_VAIN);
+	mac_net_harq_reset(&h, &s);
+	assert_false(mac_net_harq_free(&h, now));
+	/* Of whichever TB: it is there. */
+	mac_net_harq_report(&h, 0, now, MAC_TB_FAILED, &s);
+	assert_true(mac_net_harq_free(&h, now));
+}
+
 /** An answer says its slot alone. */
 static void
 downlink_answers_are_known_by_their_slot(void **state)
@@ -455,6 +483,7 @@ main(void)
 		cmocka_unit_test(downlink_no_answer_is_a_negative_one),
 		cmocka_unit_test(downlink_refusals_do_not_count),
 		cmocka_unit_test(downlink_answers_are_known_by_their_slot),
+		cmocka_unit_test(downlink_a_silent_ue_is_sent_little),
 		cmocka_unit_test(nothing_is_lost_and_nothing_twice),
 	};
 
