@@ -29,33 +29,55 @@
 #define HDR_ROOM 128
 #define PDCP_MBUFS 16383
 
+/** What the TBs that a stack's HARQ keeps may hold. */
+static uint32_t
+kept_sdus(const struct ap_cfg_ue *cfg)
+{
+	const uint32_t one = HARQ_MBUFS * cfg->harq.processes * cfg->carriers;
+
+	return RTE_MAX(one, RTE_MIN(one * cfg->count, (uint32_t)QUEUED_MBUFS));
+}
+
+static uint32_t
+kept_frames(const struct ap_cfg_ue *cfg)
+{
+	if ((enum mac_strategy)cfg->strategy == MAC_SCATTER)
+		return 0;
+	return RTE_MIN(HARQ_FRAMES * cfg->harq.processes * cfg->carriers * cfg->count,
+		       (uint32_t)FRAME_MBUFS);
+}
+
 static int
 pools_get(struct ap_run *run, struct ue *ue, struct ap_error *err)
 {
 	struct l2_pools *p = &ue->l2.pools;
 	uint32_t frame = ue->cfg->frame_bytes, user = USER_ROOM, proto = PROTO_MBUFS;
-	uint32_t queued = 0, kept, phy = PHY_MBUFS;
+	uint32_t queued = 0, phy = PHY_MBUFS, sdus = 0;
 
 	/* Full RLC queues must not starve the port; those of many UEs are not all full. */
 	for (unsigned i = 0; i < ue->cfg->bearers_count; i++)
 		queued += ue->cfg->bearers[i].rlc.queue_sdus;
 	proto += RTE_MAX(queued, RTE_MIN(queued * ue->cfg->count, (uint32_t)QUEUED_MBUFS));
-	kept = ue->cfg->harq.processes * ue->cfg->carriers;
-	proto += RTE_MAX(HARQ_MBUFS * kept,
-			 RTE_MIN(HARQ_MBUFS * kept * ue->cfg->count, (uint32_t)QUEUED_MBUFS));
-	if ((enum mac_strategy)ue->cfg->strategy != MAC_SCATTER)
-		phy += RTE_MIN(HARQ_FRAMES * kept * ue->cfg->count, (uint32_t)FRAME_MBUFS);
+	/* The first stack makes the pools of all, and UEs that do not answer a gNB must not keep
+	 * what TBs to others are made of, nor what its mac_build is told with. */
+	for (unsigned i = 0; i < run->cfg->gnb_count; i++) {
+		sdus += kept_sdus(&run->cfg->gnb[i].l2);
+		phy += kept_frames(&run->cfg->gnb[i].l2);
+	}
+	proto += sdus + (ue->ul ? 0 : kept_sdus(ue->cfg));
+	phy += ue->ul ? 0 : kept_frames(ue->cfg);
 	for (unsigned i = 0; i < run->cfg->ports_count; i++)
 		user = RTE_MAX(user, run->cfg->ports[i].mtu + RTE_ETHER_HDR_LEN);
 	p->user = ap_run_pool(run, "user", USER_MBUFS, user, err);
 	p->phy = p->user ? ap_run_pool(run, "phy", phy, frame, err) : NULL;
 	p->proto = p->phy ? ap_run_pool(run, "frame", FRAME_MBUFS, frame, err) : NULL;
-	p->hdr = p->proto ? ap_run_pool(run, "hdr", HDR_MBUFS, HDR_ROOM, err) : NULL;
-	p->ind = p->hdr ? ap_run_pool(run, "ind", IND_MBUFS, 0, err) : NULL;
+	p->hdr = p->proto ? ap_run_pool(run, "hdr", HDR_MBUFS + sdus, HDR_ROOM, err) : NULL;
+	p->ind = p->hdr ? ap_run_pool(run, "ind", IND_MBUFS + sdus, 0, err) : NULL;
 	if (p->ind == NULL)
 		return -ENOMEM;
 	if (ue->cfg->security.nea != 0 || ue->cfg->security.nia != 0) {
-		p->pdcp = ap_run_pool(run, "pdcp", PDCP_MBUFS, PDCP_SECURITY_ROOM, err);
+		p->pdcp = ap_run_pool(run, "pdcp", PDCP_MBUFS + RTE_MIN(sdus, (uint32_t)PDCP_MBUFS),
+				      PDCP_SECURITY_ROOM, err);
 		if (p->pdcp == NULL)
 			return -ENOMEM;
 	}
