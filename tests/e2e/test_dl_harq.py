@@ -3,7 +3,7 @@
 
 import pytest
 from harness import deployment as d
-from harness import program, traffic
+from harness import program, telemetry, traffic
 from harness.cell import make_cell
 from harness.program import ROOT, Airpath
 
@@ -13,6 +13,7 @@ HOSTS = (
 )
 # No RLC repairs, and none is impatient with a busy machine.
 UM = {"pdcp": {"t_reordering_ms": 3000}, "rlc": {"t_reassembly_ms": 9000, "queue_sdus": 1024}}
+SILENCE = 257  # slots after which a TB that nothing was heard of is sent again
 GOOD = ("soft_loss", "harq_repeat")  # what HARQ makes good
 
 
@@ -27,6 +28,17 @@ def lost(report: dict, *expected: str) -> dict[str, int]:
     late = ("phy_loop_late", "phy_loop_no_pdu", *program.NO_CPU)
     fine = ("sdap_tx_no_ue", *late, *expected)
     return {k: n for k, n in program.drops(report).items() if not k.endswith(fine)}
+
+
+def silences_pass(name: str) -> None:
+    """What nothing is heard of comes again, before the PHY's clock stops."""
+    slots = telemetry.wait_role(name, "gnb", bool)["slots"]
+    telemetry.wait_role(name, "gnb", lambda gnb: gnb["slots"] > slots + 3 * SILENCE)
+
+
+def no_idle_repeats(by: dict[str, dict]) -> bool:
+    """What had decoded came again because its answer was lost, or the gNB was told of an error."""
+    return by["phy"]["dl_harq_repeats"] <= by["gnb"]["dl_harq_dtx"] or by["gnb"]["phy_errors"] > 0
 
 
 def deployed(net, tmp_path, file: str, changes: dict[str, str]) -> tuple[Airpath, str, str]:
@@ -68,6 +80,7 @@ def test_what_is_lost_at_first_arrives(net, tmp_path):
     assert answered == sent
     sent, received = traffic.tcp_transfer(ue, dn, "10.60.0.1", 1 << 19, timeout=150, window=1 << 15)
     assert sent == received
+    silences_pass("gnb-ue-crossconnect")
     report = airpath.stop()  # which checks the books of every node
     by = roles(report)
     assert by["phy"]["dl_tb_soft_lost"] > 20
@@ -76,6 +89,8 @@ def test_what_is_lost_at_first_arrives(net, tmp_path):
     assert by["gnb"]["dl_harq_dtx"] >= by["phy"]["feedback_lost"] - 16
     assert 0 < by["gnb"]["dl_harq_nacked"] <= by["phy"]["dl_tb_soft_lost"]
     assert by["gnb"]["dl_harq_retx"] >= by["gnb"]["dl_harq_nacked"] - 16  # the last may wait
+    assert no_idle_repeats(by)
+    assert by["gnb"]["tb_news_lost"] == 0
     assert by["gnb"]["dl_harq_given_up"] == 0
     assert by["gnb"]["dl_harq_acked"] > 50
     assert lost(report, *GOOD) == {}
@@ -129,7 +144,9 @@ def test_two_carriers_and_an_lcore_for_each_part(net, tmp_path, strategy):
     for address in cell.v4:
         sent, answered = traffic.ping(cell.dn, address, size=1400, count=40)
         assert answered == sent
+    silences_pass("cell")
     report = cell.airpath.stop()
+    assert no_idle_repeats(roles(report))
     assert roles(report)["gnb"]["dl_harq_retx"] > 5
     assert roles(report)["gnb"]["dl_harq_given_up"] == 0
     assert lost(report, *GOOD) == {}
