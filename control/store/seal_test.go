@@ -187,6 +187,44 @@ func TestFlippedKeys(t *testing.T) {
 	}
 }
 
+// TestFormatWithoutTallies: a store of the version before tallies is taken over. Once it has them, what
+// that version committed after is not: the error says which versions met.
+func TestFormatWithoutTallies(t *testing.T) {
+	path, _ := filled(t)
+	change := func(fn func(meta *bolt.Bucket) error) {
+		t.Helper()
+		db, err := bolt.Open(path, 0o600, nil)
+		if err == nil {
+			err = db.Update(func(tx *bolt.Tx) error { return fn(tx.Bucket(bucketMeta)) })
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		db.Close()
+	}
+	change(func(meta *bolt.Bucket) error {
+		if err := meta.Delete(keyTallies); err != nil {
+			return err
+		}
+		return meta.Put(keyFormat, appendSealed(nil, bucketMeta, keyFormat, formatSealed))
+	})
+	for range 2 {
+		s := open(t, path, "a", 2000)
+		if count(t, s) != sealedSessions || s.Damaged() != 0 || string(s.Meta("seid")) != "12345678" || s.RecoveryTimeStamp().Unix() != 1000 {
+			t.Error(count(t, s), s.Damaged(), s.Meta("seid"), s.RecoveryTimeStamp())
+		}
+		s.Close()
+	}
+	change(func(meta *bolt.Bucket) error {
+		key := []byte("x-seid")
+		return meta.Put(key, appendSealed(nil, bucketMeta, key, []byte("23456789")))
+	})
+	if _, err := Open(Options{Path: path, BootID: "a"}); err == nil || !strings.Contains(err.Error(), "an older version of the agent wrote it since") ||
+		!strings.Contains(err.Error(), "move it away") {
+		t.Error(err)
+	}
+}
+
 // TestFormerFormat: a store whose values have no seals is taken over, and has them then.
 func TestFormerFormat(t *testing.T) {
 	path, _ := filled(t)
@@ -207,6 +245,9 @@ func TestFormerFormat(t *testing.T) {
 					return err
 				}
 			}
+		}
+		if err := tx.Bucket(bucketMeta).Delete(keyTallies); err != nil {
+			return err
 		}
 		return tx.Bucket(bucketMeta).Delete(keyFormat)
 	})

@@ -111,7 +111,11 @@ func readTallies(tx *bolt.Tx, former bool) (t tallies, damaged bool, err error) 
 		return nil, false, fmt.Errorf("%s of %d octets", keyTallies, len(b))
 	}
 	word := func(i int) uint64 { return binary.BigEndian.Uint64(b[8*i:]) }
-	if last := uint64(tx.ID()) - 1; word(0) != last {
+	last := uint64(tx.ID()) - 1
+	switch {
+	case word(0) < last:
+		return nil, false, fmt.Errorf("%s are of commit %d, not %d: an older version of the agent wrote it since, or a page is of a former commit", keyTallies, word(0), last)
+	case word(0) != last:
 		return nil, false, fmt.Errorf("%s are of commit %d, not %d", keyTallies, word(0), last)
 	}
 	if record := tx.Bucket(bucketCharging).Sequence(); word(1) != record {
