@@ -48,7 +48,11 @@ func (s *Store) Records(yield func(number uint64, record []byte) bool) error {
 		c := tx.Bucket(bucketCharging).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			v, ok := unseal(bucketCharging, k, v)
-			if ok && !yield(binary.BigEndian.Uint64(k), v) {
+			if !ok {
+				continue
+			}
+			more := false
+			if callback(func() { more = yield(binary.BigEndian.Uint64(k), v) }); !more {
 				break
 			}
 		}

@@ -184,6 +184,32 @@ func TestPagesOfBefore(t *testing.T) {
 	}
 }
 
+// TestCallersPanic: a fault of who reads is not taken for damage.
+func TestCallersPanic(t *testing.T) {
+	path, _ := filled(t)
+	s := open(t, path, "a", 1000)
+	for what, read := range map[string]func(){
+		"sessions": func() { _ = s.Sessions(func(uint64, []byte) error { panic("of the caller") }) },
+		"records":  func() { _ = s.Records(func(uint64, []byte) bool { panic("of the caller") }) },
+	} {
+		func() {
+			defer func() {
+				if p := recover(); p == nil || !strings.Contains(fmt.Sprint(p), "of the caller") {
+					t.Error(what, p)
+				}
+			}()
+			read()
+		}()
+		if s.Err() != nil || count(t, s) != sealedSessions {
+			t.Error(what, s.Err())
+		}
+	}
+	s.Apply(nil, PutSession(1, nil))
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestTroubleInUse: pages that cannot be read any more while the store is in use end it with an error.
 func TestTroubleInUse(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, path string){
@@ -234,8 +260,17 @@ func TestTroubleInUse(t *testing.T) {
 			if err := s.Close(); err == nil {
 				t.Error("closed as if nothing were wrong")
 			}
-			if _, err := Open(Options{Path: path, BootID: "a"}); err == nil {
-				t.Error("opened again")
+			// The file is locked until the process ends.
+			file, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := filepath.Join(t.TempDir(), "s.db")
+			if err := os.WriteFile(again+".boot", []byte("a 1000\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := openDamaged(t, again, file); err == nil || !strings.Contains(err.Error(), "move it away") {
+				t.Error("opened again:", err)
 			}
 		})
 	}

@@ -65,7 +65,9 @@ func (s *Store) each(bucket []byte, yield func(k, v []byte) error) error {
 			if !ok {
 				return fmt.Errorf("%s %x: damaged since the store was opened", bucket, k)
 			}
-			return yield(k, v)
+			var err error
+			callback(func() { err = yield(k, v) })
+			return err
 		})
 	})
 }

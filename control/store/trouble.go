@@ -27,6 +27,24 @@ func (s *Store) Err() error {
 	return s.trouble.err
 }
 
+// callersPanic is not the store's: what it called back panicked.
+type callersPanic struct{ error }
+
+// callback calls what reads values, which are mapped: a page that cannot be read is the store's trouble.
+func callback(read func()) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if _, fault := p.(interface{ Addr() uintptr }); !fault {
+			p = callersPanic{fmt.Errorf("%v", p)}
+		}
+		panic(p)
+	}()
+	read()
+}
+
 // guard makes a panic of bbolt, on a goroutine that panics where a page cannot be read, an error of
 // the store.
 func (s *Store) guard(err *error) {
@@ -34,6 +52,10 @@ func (s *Store) guard(err *error) {
 	if p == nil {
 		return
 	}
+	if p, is := p.(callersPanic); is {
+		panic(p)
+	}
+	s.log.Error("store cannot be used any more", "panic", panicked(p), "stack", string(debug.Stack()))
 	s.trouble.mu.Lock()
 	defer s.trouble.mu.Unlock()
 	if s.trouble.err == nil {
