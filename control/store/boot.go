@@ -55,12 +55,19 @@ func writeMark(path, boot string, recovery int64) error {
 }
 
 func flock(f *os.File) error {
-	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	switch {
+	case errors.Is(err, unix.EWOULDBLOCK):
+		return errInUse
+	case err != nil:
+		return fmt.Errorf("lock: %w", err)
+	}
+	return nil
 }
 
 // whole says what is wrong with the pages of a file; see checkPages.
 func whole(path string) error {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDWR, 0) // or NFS does not lock it
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // is made
 	}
@@ -68,9 +75,12 @@ func whole(path string) error {
 		return err
 	}
 	defer f.Close()
-	for end := time.Now().Add(time.Second); flock(f) != nil; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) { // an agent that ends has closed it by then
-			return errInUse
+	for end := time.Now().Add(time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if err = flock(f); err == nil {
+			break
+		}
+		if err != errInUse || time.Now().After(end) { // an agent that ends has closed it by then
+			return err
 		}
 	}
 	info, err := f.Stat()

@@ -338,7 +338,7 @@ func lockFile(path string) (*os.File, error) {
 	}
 	if err := flock(f); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("store %s: %w", path, errInUse)
+		return nil, fmt.Errorf("store %s: %w", path, err)
 	}
 	return f, nil
 }
