@@ -243,7 +243,7 @@ func TestEventsUntilAcknowledged(t *testing.T) {
 			t.Fatal(e)
 		}
 	}
-	c.Ack(1, 2)
+	c.Ack(h.instance(), 2)
 	for unit.Acked() != 2 {
 		time.Sleep(time.Millisecond)
 	}
@@ -262,6 +262,13 @@ func TestEventsUntilAcknowledged(t *testing.T) {
 	}
 }
 
+// instance of the unit that welcomed last.
+func (h *handler) instance() uint64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.welcomes[len(h.welcomes)-1].GetInstance()
+}
+
 // What became safe of an instance that has ended says nothing to the next one, whenever it comes; and
 // events that come again are acknowledged again.
 func TestAcknowledgementsOfAnInstance(t *testing.T) {
@@ -274,10 +281,11 @@ func TestAcknowledgementsOfAnInstance(t *testing.T) {
 		wait(t, h.events)
 	}
 	emit()
+	former := h.instance()
 	unit.Stop()
 	wait(t, h.lost)
 	h.mu.Lock()
-	h.late = func() { c.Ack(1, 2) } // is committed between the connection and the Welcome
+	h.late = func() { c.Ack(former, 2) } // is committed between the connection and the Welcome
 	h.mu.Unlock()
 	if err := unit.Start(); err != nil {
 		t.Fatal(err)
@@ -285,7 +293,7 @@ func TestAcknowledgementsOfAnInstance(t *testing.T) {
 	wait(t, h.connected)
 	emit()
 	emit()
-	c.Ack(1, 2)
+	c.Ack(former, 2)
 	if err := ask(c); err != nil { // what was to be sent before is
 		t.Fatal(err)
 	}
@@ -293,12 +301,12 @@ func TestAcknowledgementsOfAnInstance(t *testing.T) {
 		t.Errorf("event %d of another instance is acknowledged", n)
 	}
 	unit.Deaf(true)
-	c.Ack(2, 2)
+	c.Ack(h.instance(), 2)
 	if err := ask(c); err != nil {
 		t.Fatal(err)
 	}
 	unit.Deaf(false)
-	c.Ack(2, 2)
+	c.Ack(h.instance(), 2)
 	for unit.Acked() != 2 {
 		time.Sleep(time.Millisecond)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"airpath/control/dataplane/dptest"
 	"airpath/control/rules"
+	"airpath/control/store"
 	"airpath/control/upfpb"
 )
 
@@ -218,12 +219,115 @@ func TestUnitRenamed(t *testing.T) {
 	oneUsage(t, r.nextReport().Usage, 0, 301, rules.UsageVOLTH)
 }
 
-// TestUnitRenamedAndMoved: where name and socket change at a time the unit cannot be known again: its
-// sessions leave it, with what they used, and stay in the store.
+// TestUnitTakenOutAndRenamed: a unit that comes back under another name is known by its instance. What
+// it says again of what was stored is not counted again.
+func TestUnitTakenOutAndRenamed(t *testing.T) {
+	r := newTwoUnits(t)
+	r.second.Deaf(true)
+	oneUsage(t, r.accepted(r.modify(r.goes[0], &rules.ModifyRequest{QueryURRs: []uint32{1}})).Usage, 0, 300, rules.UsageIMMER)
+	r.until("it is kept", func() bool { return r.second.Told() == 1 })
+	ended := r.second.Ended()
+	r.with(r.both[0])
+	r.until("the unit has seen the agent end", func() bool { return r.second.Ended() > ended })
+	r.second.Deaf(false)
+	r.second.Count(r.goes[0], 1, 5, 0)
+	r.second.Record()
+	for i := range 2 {
+		log := r.with(r.both[0], UnitConfig{Name: "edge", Socket: r.both[1].Socket})
+		r.connected(1)
+		if n := len(r.second.Sets()); n != 0 || len(r.second.IDs()) != 4 {
+			t.Error(n, "sessions sent again of", len(r.second.IDs()))
+		}
+		if units := r.m.Units(); len(units) != 2 || units[1].Gone || units[1].Sessions != 4 || strings.Contains(log, "not configured") != (i == 0) {
+			t.Errorf("%+v %s", units, log)
+		}
+	}
+	r.until("it is acknowledged", func() bool { return r.second.Told() == 0 })
+	r.noReport()
+	if d, _ := r.m.Show(r.goes[0]); d.Unit != "edge" || r.m.Statistics().TEIDs != 5 {
+		t.Errorf("%+v, %+v", d.SessionInfo, r.m.Statistics())
+	}
+	oneUsage(t, r.accepted(r.delete(r.goes[0])).Usage, 1, 5, rules.UsageTERMR)
+	r.accepted(r.modify(r.goes[1], toGNB(2, "10.3.0.2")))
+}
+
+// TestUnitsAtOthersSockets: names that change their places are refused. A session whose TEID another one
+// of the unit has stays with the unit that is not configured.
+func TestUnitsAtOthersSockets(t *testing.T) {
+	r := newTwoUnits(t)
+	a, b := r.both[0], r.both[1]
+	a.Socket, b.Socket = b.Socket, a.Socket
+	r.stop()
+	for _, units := range [][]UnitConfig{{a, b}, {r.both[0], {Name: "pfu1", Socket: "elsewhere"}, {Name: "edge", Socket: r.both[1].Socket}}} {
+		r.config.Units = units
+		if err := r.open(); err == nil || !strings.Contains(err.Error(), "where it was") {
+			t.Error(err)
+		}
+		_ = r.store.Close()
+	}
+	r.config.Units = []UnitConfig{a}
+	r.config.Pools[2].Unit = ""
+	if err := r.open(); err != nil {
+		t.Fatal(err)
+	}
+	r.until("the unit is up to date", func() bool {
+		return len(r.second.IDs()) == 4 && r.second.Session(r.stays) != nil && r.second.Session(r.goes[0]) == nil
+	})
+	if units := r.m.Units(); len(units) != 2 || units[0].Sessions != 4 || units[1].Sessions != 1 {
+		t.Error(len(units), units[0].Sessions)
+	}
+	if d, _ := r.m.Show(r.goes[0]); !d.UnitGone || d.Unit != "pfu1" {
+		t.Errorf("%+v", d.SessionInfo)
+	}
+	oneUsage(t, r.nextReport().Usage, 0, 300, rules.UsageTERMR)
+	r.accepted(r.delete(r.goes[0]))
+	r.accepted(r.modify(r.goes[1], toGNB(2, "10.3.0.2")))
+}
+
+// TestFormerVersion stored no sockets, and left records as they were when a unit's sessions went on at
+// the first one. What is in force stays so.
+func TestFormerVersion(t *testing.T) {
+	for name, c := range map[string]struct{ record, config string }{
+		"renamed before": {"old", "pfu0"},
+		"renamed now":    {"pfu0", "edge"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			seid := r.accepted(r.establish(plain(7, "10.45.0.3"))).UPSEID
+			r.stop()
+			s, err := store.Open(store.Options{Path: filepath.Join(r.dir, "s.db"), BootID: "a"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			st := mustDecode(r.m.sessions[seid].record)
+			st.unit = c.record
+			s.Apply(nil, store.PutSession(seid, st.encode()), store.PutMeta(metaSockets, nil))
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			r.config.Units[0].Name = c.config
+			r.unit.Record()
+			for range 2 {
+				r.start()
+				d, ok := r.m.Show(seid)
+				if !ok || d.Unit != c.config || d.UnitGone || len(r.m.Units()) != 1 || len(r.unit.Sets()) != 0 || r.unit.Session(seid) == nil {
+					t.Errorf("%+v, %+v", d.SessionInfo, r.m.Units())
+				}
+				r.stop()
+			}
+			r.start()
+			r.accepted(r.modify(seid, toGNB(2, "10.3.0.2")))
+		})
+	}
+}
+
+// TestUnitRenamedAndMoved: where its mark is lost, too, a unit cannot be known again: its sessions leave
+// it, with what they used, and stay in the store.
 func TestUnitRenamedAndMoved(t *testing.T) {
 	r := newTwoUnits(t)
 	r.second.Count(r.goes[0], 1, 5, 0) // since its checkpoint
 	r.with(r.both[0])
+	r.store.Apply(nil, store.PutMeta("unit-pfu1", nil))
 	r.with(r.both[0], UnitConfig{Name: "edge", Socket: r.both[1].Socket})
 	r.connected(1)
 	r.until("the unit has none of them", func() bool { return len(r.second.IDs()) == 0 })

@@ -42,8 +42,12 @@ func (m *Manager) loadSessions() error {
 	if err != nil {
 		return err
 	}
+	renames, err := m.renames(sockets)
+	if err != nil {
+		return err
+	}
 	var writes []store.Write
-	renames, sessions, now := m.renames(sockets), map[*unit]int{}, m.nowMs()
+	moved, sessions, now := m.movedBefore(sockets), map[*unit]int{}, m.nowMs()
 	for former, u := range renames {
 		writes = append(writes, u.rename(former)...)
 	}
@@ -53,13 +57,16 @@ func (m *Manager) loadSessions() error {
 			return fmt.Errorf("session %x: %w", seid, err)
 		}
 		record = append([]byte(nil), record...)
-		if u := renames[st.unit]; u != nil {
+		u := renames[st.unit]
+		if u == nil && m.unitNamed(st.unit) == nil {
+			u = moved
+		}
+		if u != nil {
 			st.unit = u.name
 			record = st.encode()
 			writes = append(writes, store.PutSession(seid, record))
 		}
-		u, err := m.unitOfStored(st.unit)
-		if err != nil {
+		if u, err = m.unitOfStored(st.unit); err != nil {
 			return err
 		}
 		sessions[u]++
@@ -77,15 +84,8 @@ func (m *Manager) loadSessions() error {
 
 func (m *Manager) adopt(st *state, u *unit, record []byte, now int64) {
 	s := &session{seid: st.seid, cpSEID: st.cp.SEID, record: record, unit: u, version: st.version, handle: st.handle}
-	for _, t := range append([]uint32{st.handle}, st.teids()...) {
-		switch {
-		case containsTEID(st.foreign, t):
-			u.foreign[t] = true
-		case u.teids.State(t) != owner.Live:
-			if err := u.teids.Claim(t, now); err != nil {
-				m.log.Error("stored session has a TEID that cannot be", "seid", st.seid, "teid", t, "error", err)
-			}
-		}
+	if err := u.claim(st, now); err != nil {
+		m.log.Error("stored session has a TEID that cannot be", "seid", st.seid, "error", err)
 	}
 	for _, p := range []netip.Prefix{st.prefix4(), st.prefix6()} {
 		if p.IsValid() {
@@ -96,6 +96,35 @@ func (m *Manager) adopt(st *state, u *unit, record []byte, now int64) {
 	}
 	m.sessions[st.seid] = s
 	m.enter(s, st.node)
+}
+
+// claim the TEIDs of a stored session.
+func (u *unit) claim(st *state, now int64) (err error) {
+	for _, t := range append([]uint32{st.handle}, st.teids()...) {
+		switch {
+		case containsTEID(st.foreign, t):
+			u.foreign[t] = true
+		case u.teids.State(t) != owner.Live:
+			if e := u.teids.Claim(t, now); e != nil {
+				err = fmt.Errorf("%08x: %w", t, e)
+			}
+		}
+	}
+	return err
+}
+
+// claimFree claims all, or none where another session has one of them.
+func (u *unit) claimFree(st *state, now int64) bool {
+	for _, t := range append([]uint32{st.handle}, st.teids()...) {
+		if u.foreign[t] || u.teids.State(t) == owner.Live {
+			return false
+		}
+	}
+	if u.claim(st, now) != nil {
+		u.m.freeTEIDs(u, st)
+		return false
+	}
+	return true
 }
 
 func containsTEID(list []uint32, t uint32) bool {

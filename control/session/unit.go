@@ -170,6 +170,12 @@ func (u *unit) readMark(name string) {
 	}
 }
 
+// anew begins with another instance, of which nothing is known.
+func (u *unit) anew(instance uint64) []store.Write {
+	u.instance, u.lastEvent, u.safeEvent, u.lastTold, u.safeTold = instance, 0, 0, 0, 0
+	return []store.Write{u.mark(0)}
+}
+
 // Welcome of the unit: what it is. Sessions were lost if it is another instance.
 func (u *unit) Welcome(w *upfpb.Welcome) (*upfpb.Config, error) {
 	<-u.hasClient
@@ -182,8 +188,11 @@ func (u *unit) Welcome(w *upfpb.Welcome) (*upfpb.Config, error) {
 	u.apps.generation = w.GetApplicationsGeneration()
 	u.welcome, u.interfaces, u.workers, u.held = w, w.GetInterfaces(), w.GetBucketWorkers(), w.GetSessions()
 	if u.instance != w.GetInstance() {
-		u.instance, u.lastEvent, u.safeEvent, u.lastTold, u.safeTold = w.GetInstance(), 0, 0, 0, 0
-		u.m.store.Apply(nil, u.mark(0))
+		writes := u.known(w.GetInstance())
+		if writes == nil {
+			writes = u.anew(w.GetInstance())
+		}
+		u.m.store.Apply(nil, writes...)
 	}
 	u.m.log.Info("forwarding unit", "name", u.name, "unit", w.GetUnit(), "instance", w.GetInstance(),
 		"workers", w.GetWorkers(), "steering", w.GetSteering(), "sessions", w.GetSessions())

@@ -12,6 +12,7 @@ import (
 	"os"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -80,9 +81,12 @@ func Interfaces() []*upfpb.Interface {
 	}
 }
 
+// instances of units are never the same twice.
+var instances atomic.Uint64
+
 // New starts a unit that listens at path.
 func New(path string, interfaces []*upfpb.Interface) (*Unit, error) {
-	u := &Unit{path: path, instance: 1, interfaces: interfaces}
+	u := &Unit{path: path, instance: instances.Add(1), interfaces: interfaces}
 	u.clear()
 	return u, u.listen()
 }
@@ -198,7 +202,7 @@ func (u *Unit) Stop() {
 	u.Close()
 	u.mu.Lock()
 	u.clear()
-	u.instance++
+	u.instance = instances.Add(1)
 	u.conn = nil
 	u.mu.Unlock()
 }
