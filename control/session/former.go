@@ -138,6 +138,16 @@ func (u *unit) marksFrom(former string) []store.Write {
 		u.mark(u.lastEvent), store.PutMeta("told-"+u.name, uint64Bytes(u.instance, u.lastTold))}
 }
 
+// forgetMarks of names that no unit has any more: another one may get the name.
+func (m *Manager) forgetMarks(sockets map[string]string) (writes []store.Write) {
+	for name := range sockets {
+		if !slices.ContainsFunc(slices.Concat(m.units, m.former), func(u *unit) bool { return u.name == name }) {
+			writes = append(writes, store.PutMeta("unit-"+name, nil), store.PutMeta("told-"+name, nil))
+		}
+	}
+	return writes
+}
+
 // noteUnits tells of units that are not configured any more, and stores where units are.
 func (m *Manager) noteUnits(sessions map[*unit]int) store.Write {
 	for _, u := range m.former {

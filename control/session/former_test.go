@@ -251,6 +251,27 @@ func TestUnitTakenOutAndRenamed(t *testing.T) {
 	r.accepted(r.modify(r.goes[1], toGNB(2, "10.3.0.2")))
 }
 
+// TestUnitRenamedToAFormerName: what is known of a unit that had the name before is not of this one. Usage
+// that this one told nobody is read.
+func TestUnitRenamedToAFormerName(t *testing.T) {
+	r := newTwoUnits(t)
+	r.store.Apply(nil, store.PutMeta("unit-edge", uint64Bytes(1<<60, 50)), store.PutMeta("told-edge", uint64Bytes(1<<60, 50)))
+	r.second.Silent(true)
+	r.m.Modify(tx(2), r.goes[0], &rules.ModifyRequest{QueryURRs: []uint32{1}}, func(*rules.Answer, []byte) {})
+	r.until("the unit has done it", func() bool { return r.second.Told() == 1 })
+	r.second.Silent(false)
+	r.with(r.both[0], UnitConfig{Name: "edge", Socket: r.both[1].Socket})
+	oneUsage(t, r.nextReport().Usage, 0, 300, rules.UsageIMMER)
+	r.with(r.both[0])
+	for _, seid := range r.goes {
+		r.accepted(r.delete(seid))
+	}
+	r.with(r.both[0])
+	if r.store.Meta("unit-edge") != nil || r.store.Meta("told-edge") != nil || r.store.Meta("unit-pfu1") != nil {
+		t.Error("marks of names that are no more")
+	}
+}
+
 // TestUnitsAtOthersSockets: names that change their places are refused. A session whose TEID another one
 // of the unit has stays with the unit that is not configured.
 func TestUnitsAtOthersSockets(t *testing.T) {

@@ -77,6 +77,7 @@ func (m *Manager) loadSessions() error {
 		return nil
 	})
 	if err == nil {
+		writes = append(writes, m.forgetMarks(sockets)...)
 		m.store.Apply(nil, append(writes, m.noteUnits(sessions))...)
 	}
 	return err

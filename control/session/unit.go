@@ -157,7 +157,9 @@ func (u *unit) mark(event uint64) store.Write {
 	return store.PutMeta("unit-"+u.name, uint64Bytes(u.instance, event))
 }
 
+// readMark of a name; nothing is left of what was read before.
 func (u *unit) readMark(name string) {
+	u.instance, u.lastEvent, u.safeEvent, u.lastTold, u.safeTold = 0, 0, 0, 0, 0
 	b := u.m.store.Meta("unit-" + name)
 	if len(b) == 16 {
 		u.instance = readUint64(b)
