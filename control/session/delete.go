@@ -170,7 +170,7 @@ func (m *Manager) removed(s *session, t *rules.Transaction, why string, done rul
 		}
 		safe(err)
 		m.finish(s)
-		if done != nil {
+		if done != nil && !errors.Is(err, store.ErrTrouble) {
 			done(a, st.last.wire)
 		}
 	}, writes...)

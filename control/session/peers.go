@@ -2,6 +2,7 @@
 package session
 
 import (
+	"errors"
 	"net/netip"
 
 	"airpath/control/rules"
@@ -81,7 +82,7 @@ func (m *Manager) KeepAssociation(node rules.NodeID, state []byte, done func()) 
 		if err != nil {
 			m.storeFailed(err)
 		}
-		if done != nil {
+		if done != nil && !errors.Is(err, store.ErrTrouble) {
 			done()
 		}
 	}, store.PutPeer(nodeKey(node), state))

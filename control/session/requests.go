@@ -146,6 +146,10 @@ func (m *Manager) established(s *session, d *draft, t *rules.Transaction, done r
 	m.store.Apply(func(err error) {
 		if err != nil {
 			m.storeFailed(err)
+			if errors.Is(err, store.ErrTrouble) {
+				m.finish(s)
+				return
+			}
 			m.remove(s, nil, "store failed", nil)
 			a = refuse(rules.CauseSystemFailure, 0, "store: %v", err).answer(a.CPSEID)
 			if t.Encode != nil {
@@ -159,6 +163,8 @@ func (m *Manager) established(s *session, d *draft, t *rules.Transaction, done r
 	}, store.PutSession(s.seid, record))
 }
 
+// storeFailed: where nothing will be stored any more, nothing is answered: this agent ends, and the CP
+// function asks the next one again.
 func (m *Manager) storeFailed(err error) {
 	m.mu.Lock()
 	m.counts.StoreFailures++
@@ -284,7 +290,7 @@ func (m *Manager) modified(s *session, d *draft, t *rules.Transaction, done rule
 		}
 		safe(err)
 		m.finish(s)
-		if done != nil {
+		if done != nil && !errors.Is(err, store.ErrTrouble) {
 			done(a, wire)
 		}
 	}, append(writes, mark...)...)

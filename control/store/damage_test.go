@@ -3,6 +3,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -262,7 +263,7 @@ func TestTroubleInUse(t *testing.T) {
 				t.Fatal("nothing was noticed")
 			}
 			s.Apply(func(err error) { answers <- err }, PutSession(1, sessionValue(1)))
-			if err := <-answers; err == nil || !strings.Contains(err.Error(), "move it away") {
+			if err := <-answers; !errors.Is(err, ErrTrouble) || !strings.Contains(err.Error(), "move it away") {
 				t.Error(err)
 			}
 			if err := s.Sessions(func(uint64, []byte) error { return nil }); err == nil {

@@ -2,6 +2,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -16,6 +17,14 @@ type trouble struct {
 	err   error
 	found chan struct{} // closed
 }
+
+// ErrTrouble is what a write gets that was not stored as the store can be used no more, and no more will be.
+var ErrTrouble = errors.New("store can be used no more")
+
+// troubleError says why alone.
+type troubleError struct{ error }
+
+func (troubleError) Is(target error) bool { return target == ErrTrouble }
 
 // Trouble is closed when the store can be used no more; Err says why.
 func (s *Store) Trouble() <-chan struct{} { return s.trouble.found }
@@ -59,7 +68,7 @@ func (s *Store) guard(err *error) {
 	s.trouble.mu.Lock()
 	defer s.trouble.mu.Unlock()
 	if s.trouble.err == nil {
-		s.trouble.err = openError(panicked(p))
+		s.trouble.err = troubleError{openError(panicked(p))}
 		close(s.trouble.found)
 	}
 	*err = s.trouble.err
