@@ -76,14 +76,31 @@ func (u *unit) listAll(epoch uint32) (map[uint64]uint32, bool) {
 }
 
 func (u *unit) deleteStrangers(have map[uint64]uint32) {
+	var strangers []uint64
 	u.m.mu.Lock()
-	defer u.m.mu.Unlock()
 	for id := range have {
-		if s := u.m.sessions[id]; s != nil && s.unit == u {
-			continue
+		if s := u.m.sessions[id]; s == nil || s.unit != u {
+			strangers = append(strangers, id)
 		}
-		u.m.log.Info("forwarding unit has a session that is no more, or of another unit", "name", u.name, "seid", id)
-		_ = u.client.Apply(dataplane.DeleteOp(id), func(res *upfpb.OpResult, _ error) { u.strange(id, res) })
+	}
+	u.m.mu.Unlock()
+	if len(strangers) == 0 {
+		return
+	}
+	u.m.log.Info("forwarding unit has sessions that are no more, or of another unit", "name", u.name, "sessions", len(strangers))
+	room := make(chan struct{}, refillWindow)
+	for _, id := range strangers {
+		room <- struct{}{}
+		err := u.client.Apply(dataplane.DeleteOp(id), func(res *upfpb.OpResult, _ error) {
+			u.strange(id, res)
+			<-room
+		})
+		if err != nil { // it is lost, and has them when it is back
+			return
+		}
+	}
+	for range refillWindow {
+		room <- struct{}{} // all are answered
 	}
 }
 

@@ -4,6 +4,7 @@ package session
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -195,12 +196,18 @@ func TestReconciliation(t *testing.T) {
 	}
 	r.unit.Forget(ids[10], 0)
 	r.unit.Forget(ids[20], 77)
-	r.unit.Plant(&upfpb.Session{Id: 5, Version: 3})
+	for id := range uint64(refillWindow + 100) {
+		r.unit.Plant(&upfpb.Session{Id: 5 + id, Version: 3})
+	}
 	r.unit.Record()
+	r.log.take()
 	r.unit.Disconnect()
 	r.until("all is as it should be", func() bool {
-		return r.unit.Session(ids[10]) != nil && r.unit.Session(ids[20]).GetVersion() == 78 && r.unit.Session(5) == nil
+		return r.unit.Session(ids[10]) != nil && r.unit.Session(ids[20]).GetVersion() == 78 && len(r.unit.IDs()) == len(ids)
 	})
+	if log := r.log.take(); strings.Count(log, "sessions that are no more") != 1 || !strings.Contains(log, fmt.Sprint("sessions=", refillWindow+100)) {
+		t.Error(log)
+	}
 	if n := len(r.unit.Sets()); n != 2 {
 		t.Error(n, "sessions were sent, not the two that differed")
 	}
