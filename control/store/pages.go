@@ -13,7 +13,8 @@ import (
 // bbolt maps its file and trusts what it finds there: a page that cannot be ends the process, by a
 // signal or by a panic on a goroutine of its own. So the file is read here first, by no more than its
 // octets, and has to be what bbolt would have written: both meta pages whole, each page of the trees
-// referred to once, its elements within it, its keys in order and between those of the branches above.
+// referred to once, its elements within it and one behind the other, its keys in order and between those
+// of the branches above.
 // Of values, see seal.go.
 //
 // The file is as bbolt's internal/common has it, in the machine's own byte order. A page begins with
@@ -158,21 +159,21 @@ type pageError struct {
 func (e *pageError) Error() string { return fmt.Sprintf("page %d: %v", e.id, e.err) }
 func (e *pageError) Unwrap() error { return e.err }
 
-// element gives key and value of the element whose words of position and sizes begin at `at`.
-func element(p []byte, i int, leaf bool) (key, value []byte, err error) {
+// element gives key and value of element i, and where its key begins.
+func element(p []byte, i int, leaf bool) (key, value []byte, first uint64, err error) {
 	base := pageHead + i*elementSize
 	at, valueSize := base, uint64(0)
 	if leaf {
 		at += 4
 		valueSize = uint64(native.Uint32(p[at+8:]))
 	}
-	first := uint64(base) + uint64(native.Uint32(p[at:]))
+	first = uint64(base) + uint64(native.Uint32(p[at:]))
 	middle := first + uint64(native.Uint32(p[at+4:]))
 	last := middle + valueSize
 	if last > uint64(len(p)) || first < uint64(base+elementSize) {
-		return nil, nil, fmt.Errorf("element %d is not within", i)
+		return nil, nil, 0, fmt.Errorf("element %d is not within", i)
 	}
-	return p[first:middle], p[middle:last], nil
+	return p[first:middle], p[middle:last], first, nil
 }
 
 // keys yields the elements of a page, in the order that their keys have to have.
@@ -182,11 +183,16 @@ func keys(p []byte, leaf bool, from, to []byte, yield func(i int, key, value []b
 		return fmt.Errorf("%d elements in %d octets", count, len(p))
 	}
 	last := from
+	var next uint64
 	for i := range count {
-		key, value, err := element(p, i, leaf)
+		key, value, first, err := element(p, i, leaf)
 		if err != nil {
 			return err
 		}
+		if i > 0 && first != next {
+			return fmt.Errorf("element %d begins at octet %d, not %d", i, first, next)
+		}
+		next = first + uint64(len(key)+len(value))
 		order := bytes.Compare(last, key)
 		if last != nil && (order > 0 || order == 0 && i > 0) || to != nil && bytes.Compare(key, to) >= 0 {
 			return fmt.Errorf("key %d is out of order", i)
@@ -208,7 +214,7 @@ func (c *pages) branch(p []byte, depth int, root bool, from, to []byte) error {
 		next := to
 		if i+1 < count {
 			var err error
-			if next, _, err = element(p, i+1, false); err != nil {
+			if next, _, _, err = element(p, i+1, false); err != nil {
 				return err
 			}
 		}
